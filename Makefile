@@ -1,0 +1,62 @@
+# Every target sets up what it needs; `make help` lists them.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+# Named after the contents that decide the installation, so that a changed
+# lock is picked up and an untouched one installs nothing.
+STAMP  := $(VENV)/installed-$(shell cat requirements.lock pyproject.toml | cksum | tr ' ' '-')
+JOBS   ?= 2
+NB     ?=
+PORT   ?= 8000
+
+# Notebook kernels and Node.js are found through PATH; the virtual environment comes first.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+# The reader's own settings must not change what a figure or a page looks like.
+export MPLCONFIGDIR := $(CURDIR)/_build/matplotlib
+export JUPYTER_CONFIG_DIR := $(CURDIR)/_build/jupyter
+export PYTHONNOUSERSITE := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help book test run nbval lint unit site serve clean lock
+
+help:  ## list the targets
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+book: $(STAMP)  ## build the book into _build/html
+	@$(BIN)/python tools/build_book.py
+
+test: $(STAMP) lint book  ## everything that a submission must pass
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile tests --nbval --nbval-current-env notebooks
+
+run: $(STAMP)  ## execute notebooks whose outputs are out of date (NB=path: these), store the outputs
+	@$(BIN)/python tools/run_notebooks.py --jobs $(JOBS) $(NB)
+
+nbval: $(STAMP)  ## only the notebook checks: re-run and compare each output, then the rules of the book
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --nbval --nbval-current-env notebooks tests/book/test_notebooks.py
+
+lint: $(STAMP)  ## ruff on code and notebooks, mypy in strict mode on src
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+serve: book  ## build, then serve the book at PORT (8000)
+	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
+
+clean:  ## remove what was built; `rm -r .venv` removes the installation, too
+	rm -rf _build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+lock:  ## write requirements.lock anew from pyproject.toml (needs uv on PATH)
+	uv pip compile pyproject.toml --extra book --extra test --universal --python-version 3.11 \
+	  --generate-hashes --only-binary :all: --fork-strategy fewest --quiet \
+	  --custom-compile-command "make lock" --upgrade --output-file requirements.lock
+
+$(STAMP):
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 or newer is needed, and there is no $(PYTHON); set PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed, and $(PYTHON) is $$($(PYTHON) -V 2>&1); set PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "the module venv of $(PYTHON) is missing (on Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
+	@echo "Setting up $(VENV); this is done once ..."
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@

@@ -1,0 +1,69 @@
+"""Matrices of the book as SymPy objects that print by name until they are worked out."""
+
+from typing import Any, Self
+
+import sympy
+from sympy import Basic, Expr, ImmutableMatrix, MatMul, MatrixExpr, Transpose, cos, sin, sympify
+
+__all__ = ["R", "product", "transpose", "vector"]
+
+
+class R(MatrixExpr):  # type: ignore[misc]
+    """Rotation of the plane by `angle`, counter-clockwise; prints as R(angle).
+
+    Parameters
+    ----------
+    angle : expression
+        Radians.
+
+    Examples
+    --------
+    >>> from sympy.abc import a
+    >>> R(a), R(a).doit()
+    (R(a), Matrix([
+    [cos(a), -sin(a)],
+    [sin(a),  cos(a)]]))
+    """
+
+    def __new__(cls, angle: Any) -> Self:
+        obj: Self = Basic.__new__(cls, sympify(angle))
+        return obj
+
+    @property
+    def angle(self) -> Expr:
+        """Radians."""
+        return self.args[0]
+
+    @property
+    def shape(self) -> tuple[Expr, Expr]:
+        """Always (2, 2)."""
+        return sympy.Integer(2), sympy.Integer(2)
+
+    def doit(self, **hints: Any) -> ImmutableMatrix:
+        """Return the explicit matrix."""
+        a = self.angle
+        return ImmutableMatrix([[cos(a), -sin(a)], [sin(a), cos(a)]])
+
+    def _entry(self, i: Any, j: Any, **kwargs: Any) -> Expr:
+        return self.doit()[i, j]
+
+    def _latex(self, printer: Any) -> str:
+        return f"R({printer._print(self.angle)})"
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"R({printer._print(self.angle)})"
+
+
+def product(*factors: Any) -> MatMul:
+    """Return the product of `factors` as written, not worked out."""
+    return MatMul(*factors, evaluate=False)
+
+
+def vector(*components: Any) -> ImmutableMatrix:
+    """Return a column of `components`."""
+    return ImmutableMatrix([sympify(c) for c in components])
+
+
+def transpose(matrix: Any) -> Transpose:
+    """Return the transpose of `matrix` as written, not worked out."""
+    return Transpose(matrix)
