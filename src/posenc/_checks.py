@@ -51,14 +51,31 @@ def layout_name(layout: str) -> None:
         raise ValueError(f'layout must be "interleaved" or "half-split", got {layout!r}')
 
 
+def integer(name: str, value: int) -> int:
+    """Return `value` as an int; booleans and fractions are none."""
+    if isinstance(value, bool | np.bool_) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name} must be an integer, got {value!r}")
+    return value.__index__()
+
+
 def even_width(name: str, value: int) -> int:
     """Return `value` as a positive, even int."""
-    try:
-        width = value.__index__()
-    except AttributeError:
-        raise TypeError(f"{name} must be an integer, got {value!r}") from None
-    if isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be an integer, got {value!r}")
+    width = integer(name, value)
     if width < 2 or width % 2:
         raise ValueError(f"{name} must be a positive even number, got {width}")
     return width
+
+
+def broadcastable(
+    name: str, array: NDArray[Any], target: str, shape: tuple[int, ...]
+) -> NDArray[Any]:
+    """Return `array`, which must broadcast to `shape`, the shape of `target`."""
+    try:
+        fits = np.broadcast_shapes(array.shape, shape) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"{name} must broadcast against {target} = {shape}, got shape {array.shape}"
+        )
+    return array

@@ -120,7 +120,7 @@ class _Check:
                 return
             scale = max(1.0, float(np.max(np.abs(expected), initial=0.0)))
             if not np.all(np.abs(got - expected) <= tolerance * scale):
-                print(f"Not right yet: input {tried} gives another result.")
+                print(f"Not right yet: input {tried}, {arguments}, must not give {got}.")
                 return
         if not tried:
             raise ValueError("inputs must hold at least one tuple of arguments, got none")

@@ -102,7 +102,7 @@ def rotate(
             f"the last axis of x must hold at least 2 * {speeds.size} components, "
             f"one pair per frequency; got shape {vectors.shape}"
         )
-    _check_broadcast(steps.shape, vectors.shape[:-1])
+    _checks.broadcastable("positions", steps, "x.shape[:-1]", vectors.shape[:-1])
     result = _result_array(vectors, out)
     if _overlap_partly(vectors, result):
         vectors = vectors.copy()
@@ -181,17 +181,6 @@ def _pairs(
     if layout == "interleaved":
         return array[..., 0::2], array[..., 1::2]
     return array[..., :pairs], array[..., pairs:]
-
-
-def _check_broadcast(positions: tuple[int, ...], vectors: tuple[int, ...]) -> None:
-    try:
-        fits = np.broadcast_shapes(positions, vectors) == vectors
-    except ValueError:
-        fits = False
-    if not fits:
-        raise ValueError(
-            f"positions must broadcast against x.shape[:-1] = {vectors}, got shape {positions}"
-        )
 
 
 def _result_array(vectors: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:

@@ -3,9 +3,20 @@
 from typing import Any, Self
 
 import sympy
-from sympy import Basic, Expr, ImmutableMatrix, MatMul, MatrixExpr, Transpose, cos, sin, sympify
+from sympy import (
+    Basic,
+    Expr,
+    ImmutableMatrix,
+    MatAdd,
+    MatMul,
+    MatrixExpr,
+    Transpose,
+    cos,
+    sin,
+    sympify,
+)
 
-__all__ = ["R", "product", "transpose", "vector"]
+__all__ = ["R", "product", "total", "transpose", "vector"]
 
 
 class R(MatrixExpr):  # type: ignore[misc]
@@ -25,7 +36,7 @@ class R(MatrixExpr):  # type: ignore[misc]
     [sin(a),  cos(a)]]))
     """
 
-    def __new__(cls, angle: Any) -> Self:
+    def __new__(cls, angle: Any) -> Self:  # noqa: D102 - the class says it
         obj: Self = Basic.__new__(cls, sympify(angle))
         return obj
 
@@ -57,6 +68,11 @@ class R(MatrixExpr):  # type: ignore[misc]
 def product(*factors: Any) -> MatMul:
     """Return the product of `factors` as written, not worked out."""
     return MatMul(*factors, evaluate=False)
+
+
+def total(*terms: Any) -> MatAdd:
+    """Return the sum of the matrices `terms` as written, not worked out."""
+    return MatAdd(*terms, evaluate=False)
 
 
 def vector(*components: Any) -> ImmutableMatrix:

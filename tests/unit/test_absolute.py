@@ -33,8 +33,10 @@ def test_table_of_width_four(row):
 def test_layouts_hold_the_same_numbers():
     code = sinusoid(3, 8)
     assert code == pytest.approx(
-        [0.141120008, -0.989992497, 0.295520207, 0.955336489, 0.029995500, 0.999550034]
-        + [0.002999996, 0.999995500],
+        [
+            *(0.141120008, -0.989992497, 0.295520207, 0.955336489),
+            *(0.029995500, 0.999550034, 0.002999996, 0.999995500),
+        ],
         abs=1e-9,
     )
     half = sinusoid(3, 8, layout="half-split")

@@ -60,10 +60,23 @@ INPUTS = [(np.array([1.0, 2.0]),), (np.array([-3.0, 0.5]),)]
     ("candidate", "verdict"),
     [
         (lambda x: 2 * x, "Right, on all 2 inputs."),
-        (lambda x: x * [2, 2.0000001], "Not right yet: input 1 gives another result."),
-        (np.abs, "Not right yet: input 1 gives another result."),
-        (lambda x: 2 * np.abs(x), "Not right yet: input 2 gives another result."),
-        (lambda x: x * np.nan, "Not right yet: input 1 gives another result."),
+        (
+            lambda x: x * [2, 3],
+            "Not right yet: input 1, (array([1., 2.]),), must not give [2. 6.].",
+        ),
+        (
+            lambda x: x * [2, 2.0000001],
+            "Not right yet: input 1, (array([1., 2.]),), must not give [2.        4.0000002].",
+        ),
+        (np.abs, "Not right yet: input 1, (array([1., 2.]),), must not give [1. 2.]."),
+        (
+            lambda x: 2 * np.abs(x),
+            "Not right yet: input 2, (array([-3. ,  0.5]),), must not give [6. 1.].",
+        ),
+        (
+            lambda x: x * np.nan,
+            "Not right yet: input 1, (array([1., 2.]),), must not give [nan nan].",
+        ),
         (lambda x: x[:1], "Not right: for input 1 the shape must be (2,), got (1,)."),
         (lambda x: 1 / 0, "Not right: input 1 raises ZeroDivisionError: division by zero"),
         (..., "Not answered yet."),

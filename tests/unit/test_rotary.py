@@ -140,13 +140,13 @@ def test_laws(x, m, n, layout):
     assert np.allclose(np.linalg.norm(turned, axis=-1), np.linalg.norm(x, axis=-1), atol=scale)
     assert np.allclose(rotate(turned, m, speeds, layout=layout, inverse=True), x, atol=scale)
     assert np.allclose(
-        rotate(turned, n, speeds, layout=layout), rotate(x, m + n, speeds, layout=layout), atol=scale
+        rotate(turned, n, speeds, layout=layout),
+        rotate(x, m + n, speeds, layout=layout),
+        atol=scale,
     )
 
 
-@given(
-    hnp.arrays(float, (2, 6), elements=finite), places, places, places, st.sampled_from(LAYOUTS)
-)
+@given(hnp.arrays(float, (2, 6), elements=finite), places, places, places, st.sampled_from(LAYOUTS))
 def test_score_keeps_under_a_common_shift(qk, m, n, shift, layout):
     def score(i, j):
         speeds = frequencies(6)

@@ -2,7 +2,7 @@
 
 from sympy import ImmutableMatrix, cos, latex, sin, sstr, symbols
 
-from posenc.symbolic import R, product, transpose, vector
+from posenc.symbolic import R, product, total, transpose, vector
 
 a, b, q0, q1 = symbols("a b q0 q1", real=True)
 
@@ -19,3 +19,10 @@ def test_products_stay_as_written():
     written = product(transpose(vector(q0, q1)), transpose(R(a)), R(b))
     assert sstr(product(transpose(R(a)), R(b))) == "R(a).T*R(b)"
     assert written.doit() == ImmutableMatrix([[q0, q1]]) * R(a).doit().T * R(b).doit()
+
+
+def test_sums_stay_as_written():
+    x = vector(q0, q1)
+    written = total(product(cos(a), x), product(sin(a), vector(-q1, q0)))
+    assert sstr(written).count("Matrix") == 2
+    assert written.doit() == R(a).doit() * x
