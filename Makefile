@@ -3,9 +3,10 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-# Named after the contents that decide the installation, so that a changed
-# lock is picked up and an untouched one installs nothing.
-STAMP  := $(VENV)/installed-$(shell cat requirements.lock pyproject.toml | cksum | tr ' ' '-')
+# Named after the contents of the files that decide what is installed: a change is
+# picked up, and without one nothing is installed.
+LOCKED := $(VENV)/locked-$(shell cksum < requirements.lock | tr ' ' '-')
+STAMP  := $(VENV)/posenc-$(shell cat requirements.lock pyproject.toml | cksum | tr ' ' '-')
 JOBS   ?= 2
 NB     ?=
 PORT   ?= 8000
@@ -15,6 +16,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # The reader's own settings must not change what a figure or a page looks like.
 export MPLCONFIGDIR := $(CURDIR)/_build/matplotlib
 export JUPYTER_CONFIG_DIR := $(CURDIR)/_build/jupyter
+export IPYTHONDIR := $(CURDIR)/_build/ipython
 export PYTHONNOUSERSITE := 1
 
 .DEFAULT_GOAL := help
@@ -51,12 +53,15 @@ lock:  ## write requirements.lock anew from pyproject.toml (needs uv on PATH)
 	  --generate-hashes --only-binary :all: --fork-strategy fewest --quiet \
 	  --custom-compile-command "make lock" --upgrade --output-file requirements.lock
 
-$(STAMP):
+$(STAMP): | $(LOCKED)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(LOCKED):
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 or newer is needed, and there is no $(PYTHON); set PYTHON=..." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed, and $(PYTHON) is $$($(PYTHON) -V 2>&1); set PYTHON=..." >&2; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "the module venv of $(PYTHON) is missing (on Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
-	@echo "Setting up $(VENV); this is done once ..."
+	@echo "Setting up $(VENV), which is done once ..."
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
