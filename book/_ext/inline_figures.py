@@ -74,7 +74,8 @@ class InlineFigures(SphinxTransform):
             svg = inline(Path(path).read_text("utf-8"), f"figure-{number}-", PALETTE)
             if "alt" in image:
                 svg = describe(svg, image["alt"])
-            figure = f'<div class="book-figure">{svg}</div>'
+            # In the tab order, because on a narrow page the figure scrolls in its box.
+            figure = f'<div class="book-figure" tabindex="0">{svg}</div>'
             image.replace_self(nodes.raw("", figure, format="html"))
 
 

@@ -59,7 +59,8 @@ class R(MatrixExpr):  # type: ignore[misc]
         return self.doit()[i, j]
 
     def _latex(self, printer: Any) -> str:
-        return f"R({printer._print(self.angle)})"
+        angle = printer._print(self.angle)
+        return rf"R\left({angle}\right)" if r"\frac" in angle else f"R({angle})"
 
     def _sympystr(self, printer: Any) -> str:
         return f"R({printer._print(self.angle)})"

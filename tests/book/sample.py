@@ -78,7 +78,7 @@ def section() -> NotebookNode:
             printed("0.25 1.5e-07\n"),
             new_output(
                 "execute_result",
-                {"text/plain": "∎ rotation-composition (numeric): every error <= 1.5e-07"},
+                {"text/plain": "✓ rotation-composition (numeric): every error is at most 1.5e-07"},
             ),
         ),
         markdown("## The picture"),

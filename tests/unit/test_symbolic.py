@@ -10,6 +10,7 @@ a, b, q0, q1 = symbols("a b q0 q1", real=True)
 def test_rotation_prints_by_name_and_works_out():
     assert sstr(R(a - b)) == "R(a - b)"
     assert latex(R(2 * a)) == "R(2 a)"
+    assert latex(R(a / 2)) == r"R\left(\frac{a}{2}\right)"
     assert R(a).doit() == ImmutableMatrix([[cos(a), -sin(a)], [sin(a), cos(a)]])
     assert R(a).shape == (2, 2)
     assert R(a)[1, 0] == sin(a)
