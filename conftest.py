@@ -1,14 +1,26 @@
-"""Makes the comparison of notebooks exact: nbval ignores in which order outputs come.
+"""Makes the comparison of notebooks exact, and the start of their kernels safe.
 
-nbval compares what the outputs of a cell hold for each MIME type. If the sequence of outputs and
-the MIME types of each agree as well, nothing can have moved from one output to another.
+nbval compares what the outputs of a cell hold for each MIME type, but not in which order they
+come. If the sequence of outputs and the MIME types of each agree as well, nothing can have moved
+from one output to another.
 """
 
 from collections.abc import Generator, Iterable
 
+import nbval.kernel
 import pytest
 from nbformat import NotebookNode
 from nbval.plugin import IPyNbCell, coalesce_streams
+
+from kernels import own_socket
+
+
+class _KernelManager(nbval.kernel.KernelManager):
+    def __init__(self, **options: object) -> None:
+        super().__init__(**own_socket(), **options)
+
+
+nbval.kernel.KernelManager = _KernelManager
 
 
 @pytest.hookimpl(wrapper=True)

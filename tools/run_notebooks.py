@@ -23,6 +23,7 @@ from nbformat import NotebookNode
 
 import canonical
 import toc
+from kernels import own_socket
 
 ROOT = Path(__file__).resolve().parent.parent
 STAMPS = "_build/run"
@@ -84,7 +85,9 @@ def execute(notebook: NotebookNode, directory: Path) -> NotebookNode:
             cell.outputs, cell.execution_count = [], None
     # Without directories to search, `python3` is the interpreter that runs this tool.
     manager = AsyncKernelManager(
-        kernel_name="python3", kernel_spec_manager=KernelSpecManager(kernel_dirs=[])
+        kernel_name="python3",
+        kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),
+        **own_socket(),
     )
     client = NotebookClient(
         result,
