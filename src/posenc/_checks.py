@@ -66,6 +66,26 @@ def even_width(name: str, value: int) -> int:
     return width
 
 
+def number(
+    name: str, value: float, *, least: float | None = None, above: float | None = None
+) -> float:
+    """Return `value` as one finite float, not below `least` and greater than `above`."""
+    array = finite(name, value)
+    rule = "at least" if above is None else "greater than"
+    bound = least if above is None else above
+    if (
+        array.ndim
+        or (least is not None and array < least)
+        or (above is not None and array <= above)
+    ):
+        raise ValueError(
+            f"{name} must be one number"
+            + ("" if bound is None else f" {rule} {bound:g}")
+            + f", got {value!r}"
+        )
+    return float(array)
+
+
 def broadcastable(
     name: str, array: NDArray[Any], target: str, shape: tuple[int, ...]
 ) -> NDArray[Any]:
@@ -79,3 +99,31 @@ def broadcastable(
             f"{name} must broadcast against {target} = {shape}, got shape {array.shape}"
         )
     return array
+
+
+def integers(name: str, value: ArrayLike) -> NDArray[np.int64]:
+    """Return `value` as int64; booleans and whole floats are no integers."""
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a regular array of integers: {error}") from None
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must hold integers, got dtype {array.dtype}")
+    if array.size and array.max() > np.iinfo(np.int64).max:
+        raise ValueError(f"{name} must fit in 64 bits with a sign, got {array.max()}")
+    return array.astype(np.int64)
+
+
+def at_least(name: str, value: int, least: int) -> int:
+    """Return `value` as an int not below `least`."""
+    count = integer(name, value)
+    if count < least:
+        raise ValueError(f"{name} must be at least {least}, got {count}")
+    return count
+
+
+def choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    """Refuse any `value` but those in `allowed`."""
+    if value not in allowed:
+        options = " or ".join(f'"{option}"' for option in allowed)
+        raise ValueError(f"{name} must be {options}, got {value!r}")
