@@ -1,0 +1,22 @@
+"""Rotary positions: queries and keys turn, plane by plane, with their position."""
+
+from posenc.rotary.angles import phases
+from posenc.rotary.axes import axial, mrope, mrope_axes
+from posenc.rotary.gradients import score_frequency_gradient
+from posenc.rotary.growth import xpos, xpos_decay
+from posenc.rotary.layouts import layout_permutation, permute_projection
+from posenc.rotary.turning import rotate, rotation
+
+__all__ = [
+    "axial",
+    "layout_permutation",
+    "mrope",
+    "mrope_axes",
+    "permute_projection",
+    "phases",
+    "rotate",
+    "rotation",
+    "score_frequency_gradient",
+    "xpos",
+    "xpos_decay",
+]
