@@ -19,9 +19,8 @@ def saved(model_type, settings, tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=names(FAMILIES))
-def test_families(family, tmp_path):
-    scheme = config.read(saved(family.model_type, family.config, tmp_path), layer=0)
+def assert_reads(source, family):
+    scheme = config.read(source, layer=0)
     assert scheme.kind == "rope"
     # DeepSeek-V3 reads pairs in one layout and writes them in the other; weights have the first.
     expected = "interleaved" if family.model_type == "deepseek_v3" else family.layout
@@ -30,6 +29,16 @@ def test_families(family, tmp_path):
     assert scheme.rope.attention_factor == 1
     speeds = frequencies(family.width, family.base)
     assert_within(scheme.rope.frequencies, speeds, 1e-14 * speeds)
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=names(FAMILIES))
+def test_families_from_the_file_that_is_saved(family, tmp_path):
+    assert_reads(saved(family.model_type, family.config, tmp_path), family)
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=names(FAMILIES))
+def test_families_from_a_file_that_leaves_out_their_defaults(family):
+    assert_reads({"model_type": family.model_type, **TINY, **family.config}, family)
 
 
 @pytest.mark.parametrize("name", SETTINGS)

@@ -630,6 +630,11 @@ class TestSuspiciousThings:
     def test_notes(self, block, parts):
         assert noted(read(llama(rope_scaling=block)), *parts)
 
+    @pytest.mark.parametrize("original", [2, 10**12])
+    def test_a_ramp_that_runs_backwards(self, original):
+        block = {**YARN, "original_max_position_embeddings": original}
+        assert noted(read(llama(head_dim=8, rope_scaling=block)), "runs backwards")
+
     def test_a_healthy_file_has_no_notes(self):
         assert read(config_of("meta-llama/Llama-3.1-405B")).notes == ()
 

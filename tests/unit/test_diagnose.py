@@ -200,7 +200,9 @@ def test_partial_rotation_is_told_from_the_wrong_denominator(head_dim, width, ba
 
 
 def test_proportional_rotation_reaches_across_the_head():
-    report = diagnose(across_halves(speeds(512, 1e6)[:64], 512), head_dim=512, leading=())
+    report = diagnose(
+        across_halves(speeds(512, 1e6)[:64], 512), head_dim=512, leading=(), max_position=512
+    )
     assert report.ok
     assert names(report) == ["proportional"]
     assert (report.base, report.denominator, report.rotary_width) == (1e6, "head width", 128)

@@ -85,11 +85,12 @@ def arrangements(x):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", EPSILON, ids=str)
+@pytest.mark.parametrize("share", [0.5, 1.0])
 @pytest.mark.parametrize(("shape", "places"), CASES)
-def test_agrees_with_the_definition(shape, places, dtype, layout):
+def test_agrees_with_the_definition(shape, places, share, dtype, layout):
     x = rng.normal(size=shape).astype(dtype)
     positions = rng.integers(-4000, 4000, size=places)
-    speeds = frequencies(max(2, shape[-1] // 4 * 2))
+    speeds = frequencies(max(2, int(shape[-1] * share) // 2 * 2))
     expected = by_definition(x, positions, speeds, layout)
     bound = 4 * EPSILON[np.dtype(dtype)] * np.abs(expected).max(initial=1)
     turned = rotate(x, positions, speeds, layout=layout)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil, log, log2
+from math import ceil, log, log2, pi
 
 from posenc.absolute import frequencies
 from posenc.config._fields import LARGEST_LENGTH, ConfigError, Fields, show, words
@@ -159,18 +159,30 @@ def _yarn(block: Fields, setting: Setting, notes: list[str]) -> Rope:
             "not read it; the ramp is rounded"
         )
         truncate = True
-    return yarn(
+    fast = _turns(block, "beta_fast", 32.0, notes)
+    slow = _turns(block, "beta_slow", 1.0, notes)
+    rope = yarn(
         setting.width,
         setting.base,
         factor,
         original,
-        beta_fast=_turns(block, "beta_fast", 32.0, notes),
-        beta_slow=_turns(block, "beta_slow", 1.0, notes),
+        beta_fast=fast,
+        beta_slow=slow,
         truncate=truncate is not False,
         attention_factor=block.number("attention_factor", most=1e6, above=True),
         mscale=block.number("mscale", most=1e3),
         mscale_all_dim=block.number("mscale_all_dim", most=1e3),
     )
+    plain = frequencies(setting.width, setting.base)
+    turns = original * plain / (2 * pi)
+    if (turns[-1] > fast and rope.frequencies[-1] < plain[-1]) or (
+        turns[0] < slow and rope.frequencies[0] > plain[0] / factor
+    ):
+        notes.append(
+            "the trained length is so far from the wavelengths that the released ramp runs "
+            "backwards: pairs are scaled that should not be, or the reverse"
+        )
+    return rope
 
 
 def _longrope(block: Fields, setting: Setting, notes: list[str]) -> Rope:
