@@ -3,6 +3,9 @@
 Each pair (a, b) is the complex number a + ib, and its factor turns and scales it.
 """
 
+# Kernels are made for each call; their annotations must not be worked out each time.
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from itertools import product
@@ -23,6 +26,9 @@ _BLOCK = 1 << 15
 # From this many factors in a row, NumPy repeats them over an axis without copying them first:
 # the size of its buffers.
 _BROADCAST = 1 << 13
+
+# Up to this many pairs, cutting an array into blocks costs more than the product.
+_SMALL = 1 << 17
 
 _Kernel = Callable[[NDArray[Any], NDArray[Any]], None]
 
@@ -113,8 +119,12 @@ def _multiply(
         x, out = x.view(pair), out.view(pair)
         period = math.prod(places) * x.shape[-1]
         last = places[_leading_ones(places) :]
+        whole = (slice(None),) * len(places)
         if period <= _BROADCAST and last == x.shape[x.ndim - 1 - len(last) : -1]:
-            _repeat(x, table((slice(None),) * len(places)).astype(pair), out)
+            _repeat(x, table(whole).astype(pair), out)
+            return
+        if x.size <= _SMALL:
+            np.multiply(x, table(whole).astype(pair), out=out)
             return
     cuts = _cuts(x.shape[:-1], max(1, _BLOCK // width))
     # Along an axis on which the positions do not vary, the same factors serve all parts.
