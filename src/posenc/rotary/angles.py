@@ -66,17 +66,16 @@ def table(positions: NDArray[np.float64], speeds: NDArray[np.float64], *, fast: 
     """
     if not fast:
         return lambda place: _turns(positions[place], speeds)
-    rates = np.asarray(1j * speeds, dtype=np.complex128)
     coarse = np.rint(positions / _SPAN) * _SPAN
     fine = positions - coarse
     try:
         with np.errstate(over="raise"):
             if positions.size <= _SPAN:
-                few = np.multiply(_spin(coarse, rates), _spin(fine, rates))
+                few = np.multiply(_spin(coarse, speeds), _spin(fine, speeds))
                 return lambda place: few[place]
             coarse, coarse_index = np.unique(coarse, return_inverse=True)
             fine, fine_index = np.unique(fine, return_inverse=True)
-            coarse_turns, fine_turns = _spin(coarse, rates), _spin(fine, rates)
+            coarse_turns, fine_turns = _spin(coarse, speeds), _spin(fine, speeds)
     except FloatingPointError:
         raise _too_fast(positions, speeds) from None
     spare: list[NDArray[np.complex128]] = []
@@ -111,9 +110,13 @@ def _turns(positions: NDArray[np.float64], speeds: NDArray[np.float64]) -> NDArr
     return turns.reshape(*positions.shape, speeds.size)
 
 
-def _spin(positions: NDArray[np.float64], rates: NDArray[np.complex128]) -> NDArray[np.complex128]:
-    """Return exp(position * rate): fewer steps than `_turns`, for few positions."""
-    return np.asarray(np.exp(positions[..., np.newaxis] * rates))
+def _spin(positions: NDArray[np.float64], speeds: NDArray[np.float64]) -> NDArray[np.complex128]:
+    """Return exp(i * position * speed): fewer steps than `_turns`, for few positions."""
+    angles = positions[..., np.newaxis] * speeds
+    turns = np.empty(angles.shape, dtype=np.complex128)
+    np.cos(angles, out=turns.real)
+    np.sin(angles, out=turns.imag)
+    return turns
 
 
 def _too_fast(positions: NDArray[np.float64], speeds: NDArray[np.float64]) -> ValueError:
