@@ -47,8 +47,7 @@ def frequency_vector(name: str, value: ArrayLike) -> NDArray[np.float64]:
 
 def layout_name(layout: str) -> None:
     """Refuse any name of a layout but the two that exist."""
-    if layout not in ("interleaved", "half-split"):
-        raise ValueError(f'layout must be "interleaved" or "half-split", got {layout!r}')
+    choice("layout", layout, ("interleaved", "half-split"))
 
 
 def integer(name: str, value: int) -> int:

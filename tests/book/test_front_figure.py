@@ -1,15 +1,9 @@
 """The front page's figure is what its script draws, and shows what it says."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
-
-import front_figure  # noqa: E402
+import front_figure
 
 
 def test_stored_figure_is_current():
