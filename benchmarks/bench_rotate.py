@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from posenc.absolute import frequencies
-from posenc.rotary import phases, rotate
+from posenc.rotary import apply_phases, phases, rotate
 
 HERE = Path(__file__).parent
 RESULTS, FIGURE = HERE / "results.json", HERE / "growth.svg"
@@ -99,7 +99,13 @@ def against_copy(shape: tuple[int, ...]) -> dict[str, Ratios]:
         with_out[layout] = lambda layout=layout: rotate(
             x, positions, speeds, layout=layout, out=out
         )
+        with_out[f"{layout}, phases given"] = lambda layout=layout: apply_phases(
+            x, factors, layout=layout, out=out
+        )
         without[layout] = lambda layout=layout: rotate(x, positions, speeds, layout=layout)
+        without[f"{layout}, phases given"] = lambda layout=layout: apply_phases(
+            x, factors, layout=layout
+        )
     with_out["limit: one complex product, factors broadcast"] = lambda: np.multiply(
         z, factors, out=z_out
     )
@@ -261,10 +267,14 @@ PEERS = {
 def against_peers(shape: tuple[int, ...]) -> Ratios:
     """Return the times of others over that of copying, next to ours with a new result."""
     x, positions, speeds = inputs(shape)
+    factors = phases(positions, speeds).astype(np.complex64)
     candidates: dict[str, Run] = {"copy": lambda: x.copy()}
     for layout in LAYOUTS:
         candidates[f"posenc, {layout}"] = lambda layout=layout: rotate(
             x, positions, speeds, layout=layout
+        )
+        candidates[f"posenc, {layout}, phases given"] = lambda layout=layout: apply_phases(
+            x, factors, layout=layout
         )
     for modules, runs in PEERS.items():
         if all(importlib.util.find_spec(module) for module in modules):
@@ -290,7 +300,7 @@ def measure() -> dict[str, Any]:
     result: dict[str, Any] = {
         "what": "processor times over that of copying the same array: float32, one thread, "
         "one core, the shortest of many runs in turns. Peers are given their tables of cosines "
-        "and sines; rotate computes its phases in each call.",
+        "and sines; rotate computes its phases in each call, apply_phases is given them.",
         "versions": versions,
     }
     for name, shape in SHAPES.items():

@@ -35,6 +35,19 @@ def finite(name: str, value: ArrayLike) -> NDArray[np.float64]:
     return array
 
 
+def finite_complex(name: str, value: ArrayLike) -> NDArray[Any]:
+    """Return `value` as an array of complex numbers, all of them finite."""
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a regular array of complex numbers: {error}") from None
+    if array.dtype.kind != "c":
+        raise TypeError(f"{name} must hold complex numbers, got dtype {array.dtype}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)].flat[0]}")
+    return array
+
+
 def frequency_vector(name: str, value: ArrayLike) -> NDArray[np.float64]:
     """Return `value` as a non-empty vector of finite frequencies."""
     array = finite(name, value)
@@ -89,11 +102,8 @@ def broadcastable(
     name: str, array: NDArray[Any], target: str, shape: tuple[int, ...]
 ) -> NDArray[Any]:
     """Return `array`, which must broadcast to `shape`, the shape of `target`."""
-    try:
-        fits = np.broadcast_shapes(array.shape, shape) == shape
-    except ValueError:
-        fits = False
-    if not fits:
+    lengths = zip(reversed(array.shape), reversed(shape), strict=False)
+    if array.ndim > len(shape) or any(length not in (1, wanted) for length, wanted in lengths):
         raise ValueError(
             f"{name} must broadcast against {target} = {shape}, got shape {array.shape}"
         )

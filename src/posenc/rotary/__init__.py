@@ -5,9 +5,10 @@ from posenc.rotary.axes import axial, mrope, mrope_axes
 from posenc.rotary.gradients import score_frequency_gradient
 from posenc.rotary.growth import xpos, xpos_decay
 from posenc.rotary.layouts import layout_permutation, permute_projection
-from posenc.rotary.turning import rotate, rotation
+from posenc.rotary.turning import apply_phases, rotate, rotation
 
 __all__ = [
+    "apply_phases",
     "axial",
     "layout_permutation",
     "mrope",

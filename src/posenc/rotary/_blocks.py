@@ -16,12 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from posenc import _checks
 from posenc._checks import Layout
-from posenc.rotary.angles import Table
 
-__all__ = ["multiply_pairs"]
+__all__ = ["Factors", "multiply_pairs"]
 
-# Components of a block. A few arrays of this many float32 fit into a second-level cache.
-_BLOCK = 1 << 15
+Factors = Callable[[np.dtype[Any]], NDArray[Any]]
+"""Gives the factors of the pairs in a complex dtype, shape (*positions, pairs)."""
+
+# Bytes of a block. A few arrays of this size fit into a second-level cache.
+_BLOCK = 1 << 17
 
 # From this many factors in a row, NumPy repeats them over an axis without copying them first:
 # the size of its buffers.
@@ -37,7 +39,7 @@ def multiply_pairs(
     x: ArrayLike,
     pairs: int,
     positions: NDArray[Any],
-    table: Callable[[bool], Table],
+    factors: Factors,
     *,
     layout: Layout,
     out: NDArray[Any] | None = None,
@@ -51,10 +53,9 @@ def multiply_pairs(
     pairs : int
         Number of pairs that are multiplied, from the first.
     positions : ndarray
-        Its shape is that of the table without the pairs; broadcasts against ``x.shape[:-1]``.
-    table : callable
-        Returns the factors, where True asks for those that suffice for float32; called once
-        all arguments are known to fit.
+        Its shape is that of the factors without the pairs; broadcasts against ``x.shape[:-1]``.
+    factors : callable
+        Called once, when all arguments are known to fit.
     layout : {"interleaved", "half-split"}
     out : ndarray, optional
     name : str, optional
@@ -79,10 +80,16 @@ def multiply_pairs(
     result = _result_array(vectors, out)
     if out is not None and _overlap_partly(vectors, result):
         vectors = vectors.copy()
-    factors = table(_working(vectors.dtype) == np.float32)
-    if vectors.shape[-1] > width and result is not vectors:
-        result[..., width:] = vectors[..., width:]
-    _multiply(vectors[..., :width], positions.shape, factors, layout, result[..., :width])
+    working = _working(vectors.dtype)
+    numbers = factors(_pair(working))
+    if vectors.shape[-1] > width:
+        if result is not vectors:
+            result[..., width:] = vectors[..., width:]
+        vectors, turned = vectors[..., :width], result[..., :width]
+    else:
+        turned = result
+    if vectors.size:
+        _multiply(vectors, numbers, layout, turned, working)
     return result
 
 
@@ -106,42 +113,62 @@ def _overlap_partly(x: NDArray[Any], out: NDArray[Any]) -> bool:
 
 
 def _multiply(
-    x: NDArray[Any], places: tuple[int, ...], table: Table, layout: Layout, out: NDArray[Any]
+    x: NDArray[Any],
+    factors: NDArray[Any],
+    layout: Layout,
+    out: NDArray[Any],
+    working: np.dtype[Any],
 ) -> None:
-    """Write to `out` the products of `x` with factors that vary along the axes `places`."""
-    if not x.size:
-        return
-    working = _working(x.dtype)
-    width = x.shape[-1]
-    ready = x.flags.c_contiguous and out.flags.c_contiguous and x.dtype == working
+    """Write to `out` the products of `x` with factors whose axes broadcast against its own."""
+    ready = x.dtype == working and x.flags.c_contiguous and out.flags.c_contiguous
     if ready and layout == "interleaved":
-        pair = _pair(working)
-        x, out = x.view(pair), out.view(pair)
-        period = math.prod(places) * x.shape[-1]
-        last = places[_leading_ones(places) :]
-        whole = (slice(None),) * len(places)
-        if period <= _BROADCAST and last == x.shape[x.ndim - 1 - len(last) : -1]:
-            _repeat(x, table(whole).astype(pair), out)
+        x, out = x.view(factors.dtype), out.view(factors.dtype)
+        if _multiply_at_once(x, factors, out):
             return
-        if x.size <= _SMALL:
-            np.multiply(x, table(whole).astype(pair), out=out)
-            return
-    cuts = _cuts(x.shape[:-1], max(1, _BLOCK // width))
-    # Along an axis on which the positions do not vary, the same factors serve all parts.
-    added = len(cuts) - len(places)
-    varies = [False] * added + [length != 1 for length in places]
-    if ready and layout == "interleaved" and _run(cuts, varies) * x.shape[-1] >= _BROADCAST:
-        cuts = [c if v else [slice(None)] for c, v in zip(cuts, varies, strict=True)]
-    scratch = None if ready else np.empty((*map(_longest, cuts), width), working)
+    added = x.ndim - factors.ndim
+    varies = [False] * added + [length != 1 for length in factors.shape[:-1]]
+    cuts = _cuts(x.shape[:-1], max(1, _BLOCK // (factors.shape[-1] * factors.itemsize)))
     prepare = _interleaved if layout == "interleaved" else _halves
+    scratch = None if ready else np.empty((_rows(cuts), 2 * factors.shape[-1]), working)
+    # Along an axis on which the factors do not vary, the same ones serve all parts.
     for place in product(*(c if v else [slice(None)] for c, v in zip(cuts, varies, strict=True))):
         blocks = [[p] if v else c for c, v, p in zip(cuts, varies, place, strict=True)]
-        kernel = prepare(table(place[added:]), [*map(_longest, blocks)], working)
-        for block in product(*blocks):
-            if scratch is None:
-                kernel(x[block], out[block])
-            else:
-                _through(scratch, kernel, x[block], out[block])
+        kernel = prepare(factors[place[added:]], [*map(_longest, blocks)])
+        _apply(kernel, x, blocks, out, scratch)
+        del kernel  # it holds tables, for which the next one needs the room
+
+
+def _apply(
+    kernel: _Kernel,
+    x: NDArray[Any],
+    blocks: list[list[slice]],
+    out: NDArray[Any],
+    scratch: NDArray[Any] | None,
+) -> None:
+    """Apply `kernel` to each block of `x`, through contiguous copies if there is a `scratch`."""
+    width = x.shape[-1]
+    for block in product(*blocks):
+        source, target = x[block], out[block]
+        if scratch is None:
+            kernel(source.reshape(-1, width), target.reshape(-1, width))
+        else:
+            rows = scratch[: source.size // width]
+            copy = rows.reshape(source.shape)
+            copy[...] = source
+            kernel(rows, rows)
+            target[...] = copy
+
+
+def _multiply_at_once(x: NDArray[Any], factors: NDArray[Any], out: NDArray[Any]) -> bool:
+    """Write to `out` the products of complex numbers, if NumPy is fast at it without blocks."""
+    last = factors.shape[_leading_ones(factors.shape) :]
+    if factors.size <= _BROADCAST and last == x.shape[x.ndim - len(last) :]:
+        _repeat(x, factors, out)
+    elif x.size <= _SMALL or _run(factors.shape, x.shape) >= _BROADCAST:
+        np.multiply(x, factors, out=out)
+    else:
+        return False
+    return True
 
 
 def _repeat(x: NDArray[Any], factors: NDArray[Any], out: NDArray[Any]) -> None:
@@ -183,74 +210,60 @@ def _cuts(shape: tuple[int, ...], rows: int) -> list[list[slice]]:
 
 
 def _longest(parts: list[slice]) -> int:
-    """Return the length of the first part; that of a whole axis counts as 1."""
-    return 1 if parts[0].stop is None else parts[0].stop - parts[0].start
+    """Return the length of the first part."""
+    length: int = parts[0].stop - parts[0].start
+    return length
 
 
-def _run(cuts: list[list[slice]], varies: list[bool]) -> int:
-    """Return how many rows one after the other have factors of their own."""
+def _rows(cuts: list[list[slice]]) -> int:
+    return math.prod(map(_longest, cuts))
+
+
+def _run(shape: tuple[int, ...], target: tuple[int, ...]) -> int:
+    """Return how many entries stand one after the other before `shape` is broadcast."""
     run = 1
-    for parts, own in zip(reversed(cuts), reversed(varies), strict=True):
-        if not own and len(parts) * _longest(parts) > 1:
+    for length, wanted in zip(reversed(shape), reversed(target), strict=False):
+        if length != wanted:
             break
-        run *= _longest(parts)
+        run *= length
     return run
 
 
-def _through(
-    scratch: NDArray[Any], kernel: _Kernel, source: NDArray[Any], final: NDArray[Any]
-) -> None:
-    """Apply `kernel` to a contiguous copy of `source` in the dtype of `scratch`."""
-    copy = scratch[_first(source)]
-    copy[...] = source
-    kernel(copy, copy)
-    final[...] = copy
+def _fill(table: NDArray[Any], rows: list[int]) -> NDArray[Any]:
+    """Repeat `table` to `rows`, as a matrix: NumPy is slow where it broadcasts a short row."""
+    width = table.shape[-1]
+    if table.size != math.prod(rows) * width:
+        filled = np.empty((*rows, width), table.dtype)
+        filled[...] = table
+        table = filled
+    return table.reshape(-1, width)
 
 
-def _fill(factors: NDArray[Any], rows: list[int]) -> NDArray[Any]:
-    """Repeat `factors` to `rows`: NumPy is slow where it broadcasts a short row itself."""
-    shape = (*rows, factors.shape[-1])
-    if factors.size == math.prod(shape):
-        return factors.reshape(shape)
-    filled = np.empty(shape, factors.dtype)
-    filled[...] = factors
-    return filled
-
-
-def _interleaved(
-    factors: NDArray[np.complex128], rows: list[int], working: np.dtype[Any]
-) -> _Kernel:
-    pair = _pair(working)
-    numbers = _fill(factors.astype(pair), rows)
+def _interleaved(factors: NDArray[Any], rows: list[int]) -> _Kernel:
+    numbers = _fill(factors, rows)
 
     def kernel(source: NDArray[Any], target: NDArray[Any]) -> None:
-        if source.dtype != pair:
-            source, target = source.view(pair), target.view(pair)
-        np.multiply(source, numbers[_first(source)], out=target)
+        pairs = source.view(numbers.dtype)
+        np.multiply(pairs, numbers[: len(pairs)], out=target.view(numbers.dtype))
 
     return kernel
 
 
-def _halves(factors: NDArray[np.complex128], rows: list[int], working: np.dtype[Any]) -> _Kernel:
+def _halves(factors: NDArray[Any], rows: list[int]) -> _Kernel:
     # (a, b) becomes (a cos - b sin, b cos + a sin): the vector times the cosines, plus the
     # vector with its halves swapped times the signed sines. All rows are then contiguous.
-    cosines = np.concatenate([factors.real, factors.real], axis=-1, dtype=working)
-    sines = np.concatenate([-factors.imag, factors.imag], axis=-1, dtype=working)
-    cosines, sines = _fill(cosines, rows), _fill(sines, rows)
+    cosines = _fill(np.concatenate([factors.real, factors.real], axis=-1), rows)
+    sines = _fill(np.concatenate([-factors.imag, factors.imag], axis=-1), rows)
+    half = np.dtype((np.void, factors.shape[-1] * cosines.itemsize))
     spare = np.empty_like(cosines)
-    half = np.dtype((np.void, factors.shape[-1] * working.itemsize))
+    whole = cosines, sines, spare, spare.view(half)
 
     def kernel(source: NDArray[Any], target: NDArray[Any]) -> None:
-        part = _first(source)
-        swapped = spare[part]
-        swapped.view(half)[...] = source.view(half)[..., ::-1]
-        swapped *= sines[part]
-        np.multiply(source, cosines[part], out=target)
-        target += swapped
+        fits = len(source) == len(cosines)
+        cosine, sine, swapped, halves = whole if fits else (a[: len(source)] for a in whole)
+        halves[...] = source.view(half)[:, ::-1]
+        np.multiply(swapped, sine, out=swapped)
+        np.multiply(source, cosine, out=target)
+        np.add(target, swapped, out=target)
 
     return kernel
-
-
-def _first(block: NDArray[Any]) -> tuple[slice, ...]:
-    """Return the index of as many rows as `block` has."""
-    return tuple(map(slice, block.shape[:-1]))

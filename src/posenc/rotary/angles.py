@@ -1,19 +1,13 @@
 """Phases exp(i m w) of positions m and frequencies w, from few sines and cosines."""
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from posenc import _checks
 
-__all__ = ["Place", "Table", "phases", "table"]
-
-Place = tuple[slice, ...]
-"""Which positions: a slice for each axis of the array of positions."""
-
-Table = Callable[[Place], NDArray[np.complex128]]
-"""Gives the factors of the pairs at some positions, shape (*positions, pairs)."""
+__all__ = ["factors", "phases"]
 
 # Rotations compose: exp(imw) = exp(icw) exp(ifw) for m = c + f, where c is a multiple of the span
 # and |f| <= span / 2. Each factor serves many positions: of 2048 positions from 0, 33 coarse parts
@@ -23,6 +17,9 @@ _SPAN = 64.0
 
 # Angles whose sines and cosines are computed at a time; they stay in the cache.
 _ANGLES = 1 << 13
+
+# Turns that are composed at a time, for the same reason.
+_TURNS = 1 << 14
 
 
 def phases(positions: ArrayLike, frequencies: ArrayLike) -> NDArray[np.complex128]:
@@ -58,40 +55,48 @@ def phases(positions: ArrayLike, frequencies: ArrayLike) -> NDArray[np.complex12
     return _turns(steps, speeds)
 
 
-def table(positions: NDArray[np.float64], speeds: NDArray[np.float64], *, fast: bool) -> Table:
-    """Return the phases of parts of `positions`, as a function of the part.
+def factors(
+    positions: NDArray[np.float64], speeds: NDArray[np.float64], pair: np.dtype[Any]
+) -> NDArray[Any]:
+    """Return the phases in the dtype `pair`, shape (*positions, pairs).
 
-    What it returns may be overwritten by the next call. `fast` phases differ from the others
-    by the rounding of the angle, a relative 1e-16 of it: nothing after rounding to float32.
+    Those of complex64 take a short cut: they differ from the others by the rounding of the
+    angle, a relative 1e-16 of it, which is nothing after rounding to float32.
     """
-    if not fast:
-        return lambda place: _turns(positions[place], speeds)
-    coarse = np.rint(positions / _SPAN) * _SPAN
-    fine = positions - coarse
+    if pair != np.complex64:
+        return _turns(positions, speeds).astype(pair, copy=False)
     try:
         with np.errstate(over="raise"):
-            if positions.size <= _SPAN:
-                few = np.multiply(_spin(coarse, speeds), _spin(fine, speeds))
-                return lambda place: few[place]
-            coarse, coarse_index = np.unique(coarse, return_inverse=True)
-            fine, fine_index = np.unique(fine, return_inverse=True)
-            coarse_turns, fine_turns = _spin(coarse, speeds), _spin(fine, speeds)
+            return _composed(positions, speeds)
     except FloatingPointError:
         raise _too_fast(positions, speeds) from None
-    spare: list[NDArray[np.complex128]] = []
 
-    def many(place: Place) -> NDArray[np.complex128]:
-        shape = (*coarse_index[place].shape, speeds.size)
-        if not spare or spare[0].shape != shape:
-            # New memory costs more than the product, so parts of equal shape share it.
-            spare[:] = np.empty(shape, np.complex128), np.empty(shape, np.complex128)
-        result, other = spare
+
+def _composed(positions: NDArray[np.float64], speeds: NDArray[np.float64]) -> NDArray[np.complex64]:
+    """Return exp(i * position * speed) as the product of a coarse and a fine turn."""
+    parts = np.empty((2, *positions.shape))
+    np.multiply(np.rint(positions / _SPAN), _SPAN, out=parts[0, ...])
+    np.subtract(positions, parts[0], out=parts[1, ...])
+    if positions.size <= _SPAN:
+        turns = _spin(parts, speeds)
+        product: NDArray[np.complex64] = np.multiply(turns[0], turns[1]).astype(np.complex64)
+        return product
+    coarse, coarse_index = np.unique(parts[0], return_inverse=True)
+    fine, fine_index = np.unique(parts[1], return_inverse=True)
+    coarse_turns, fine_turns = _spin(coarse, speeds), _spin(fine, speeds)
+    coarse_index, fine_index = coarse_index.reshape(-1), fine_index.reshape(-1)
+    result = np.empty((positions.size, speeds.size), np.complex64)
+    rows = max(1, _TURNS // speeds.size)
+    first = np.empty((min(rows, positions.size), speeds.size), np.complex128)
+    second = np.empty_like(first)
+    for start in range(0, positions.size, rows):
+        part = slice(start, start + rows)
+        a, b = first[: len(result[part])], second[: len(result[part])]
         # "clip" lets take write to `out` at once; all indices are within bounds.
-        np.take(coarse_turns, coarse_index[place], axis=0, out=result, mode="clip")
-        np.take(fine_turns, fine_index[place], axis=0, out=other, mode="clip")
-        return np.multiply(result, other, out=result)
-
-    return many
+        np.take(coarse_turns, coarse_index[part], axis=0, out=a, mode="clip")
+        np.take(fine_turns, fine_index[part], axis=0, out=b, mode="clip")
+        result[part] = np.multiply(a, b, out=a)
+    return result.reshape(*positions.shape, speeds.size)
 
 
 def _turns(positions: NDArray[np.float64], speeds: NDArray[np.float64]) -> NDArray[np.complex128]:

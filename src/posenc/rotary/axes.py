@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from posenc import _checks
 from posenc._checks import Layout
 from posenc.rotary._blocks import multiply_pairs
-from posenc.rotary.angles import Place, Table, table
+from posenc.rotary.angles import factors
 
 __all__ = ["axial", "mrope", "mrope_axes"]
 
@@ -224,27 +224,20 @@ def _by_axis(
         speeds = -speeds
     rows = places[..., 0]
 
-    def factors(fast: bool) -> Table:
-        # Each axis has the phases that `rotate` would give, so that text agrees with it exactly.
-        parts = [
-            (pairs, table(places[..., axis], speeds[pairs], fast=fast))
-            for axis in range(places.shape[-1])
-            if (pairs := np.flatnonzero(axis_of_pair == axis)).size
-        ]
-
-        def at(place: Place) -> NDArray[np.complex128]:
-            result = np.empty((*rows[place].shape, speeds.size), dtype=np.complex128)
-            for pairs, turns in parts:
-                result[..., pairs] = turns(place)
-            return result
-
-        return at
+    def by_axis(pair: np.dtype[Any]) -> NDArray[Any]:
+        # Each axis has the factors that `rotate` would use, so that text agrees with it exactly.
+        result = np.empty((*rows.shape, speeds.size), dtype=pair)
+        for axis in range(places.shape[-1]):
+            pairs = np.flatnonzero(axis_of_pair == axis)
+            if pairs.size:
+                result[..., pairs] = factors(places[..., axis], speeds[pairs], pair)
+        return result
 
     return multiply_pairs(
         x,
         speeds.size,
         rows,
-        factors,
+        by_axis,
         layout=layout,
         out=out,
         name="positions without their last axis",

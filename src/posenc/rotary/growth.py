@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from posenc import _checks
 from posenc._checks import Layout
 from posenc.rotary._blocks import multiply_pairs
-from posenc.rotary.angles import Place, Table, table
+from posenc.rotary.angles import factors
 
 __all__ = ["xpos", "xpos_decay"]
 
@@ -133,17 +133,12 @@ def xpos(
         growth = -growth
     _factors_within(vectors.dtype, steps - middle, growth)
 
-    def factors(fast: bool) -> Table:
-        turns = table(steps, speeds, fast=fast)
-
-        def at(place: Place) -> NDArray[np.complex128]:
-            lengths = np.exp(np.multiply.outer(steps[place] - middle, growth))
-            return np.asarray(turns(place) * lengths)
-
-        return at
+    def growing(pair: np.dtype[Any]) -> NDArray[Any]:
+        lengths = np.exp(np.multiply.outer(steps - middle, growth))
+        return (factors(steps, speeds, pair) * lengths).astype(pair, copy=False)
 
     with np.errstate(over="ignore", invalid="ignore"):
-        result = multiply_pairs(vectors, speeds.size, steps, factors, layout=layout)
+        result = multiply_pairs(vectors, speeds.size, steps, growing, layout=layout)
     if not np.isfinite(result).all() and np.isfinite(vectors).all():
         raise ValueError(
             f"x times its growth must stay within the range of {vectors.dtype}; "

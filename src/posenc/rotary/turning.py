@@ -1,5 +1,6 @@
 """Rotation of the plane, and of each pair of a vector by its position."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from posenc import _checks
 from posenc._checks import Layout
 from posenc.rotary._blocks import multiply_pairs
-from posenc.rotary.angles import table
+from posenc.rotary.angles import factors
 
-__all__ = ["rotate", "rotation"]
+__all__ = ["apply_phases", "rotate", "rotation"]
 
 
 def rotation(angle: ArrayLike) -> NDArray[np.float64]:
@@ -100,5 +101,63 @@ def rotate(
     if inverse:
         speeds = -speeds
     return multiply_pairs(
-        x, speeds.size, steps, lambda fast: table(steps, speeds, fast=fast), layout=layout, out=out
+        x, speeds.size, steps, partial(factors, steps, speeds), layout=layout, out=out
+    )
+
+
+def apply_phases(
+    x: ArrayLike,
+    phases: ArrayLike,
+    *,
+    layout: Layout = "interleaved",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    r"""Multiply each pair of components of `x`, as a complex number, by its phase.
+
+    With the phases of :func:`posenc.rotary.phases` this is :func:`rotate`. A model that computes
+    them once uses them for queries and keys in all of its layers.
+
+    Parameters
+    ----------
+    x : array_like of real numbers, shape (..., length, width)
+        Queries or keys.
+    phases : array_like of complex numbers, shape (..., pairs)
+        One for each pair; 2 * pairs <= width. Without the last axis it broadcasts against
+        ``x.shape[:-1]``. Numbers of another modulus than 1 change lengths, too.
+    layout : {"interleaved", "half-split"}, optional
+        See :func:`rotate`.
+    out : ndarray, optional
+        See :func:`rotate`.
+
+    Returns
+    -------
+    ndarray, shape of `x`
+        In the dtype of `x` (float64 for integers).
+
+    Raises
+    ------
+    TypeError
+        If `x` holds no real or `phases` no complex numbers, or `out` has another dtype.
+    ValueError
+        If a phase is not finite, shapes do not fit, or `layout` is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> apply_phases([1.0, 2.0, 3.0], np.array([1j])).tolist()
+    [-2.0, 1.0, 3.0]
+    """
+    turns = _checks.finite_complex("phases", phases)
+    if turns.ndim == 0 or turns.shape[-1] == 0:
+        raise ValueError(
+            f"the last axis of phases must hold one for each pair, got shape {turns.shape}"
+        )
+    return multiply_pairs(
+        x,
+        turns.shape[-1],
+        turns[..., 0],
+        lambda pair: turns.astype(pair, copy=False),
+        layout=layout,
+        out=out,
+        name="phases without their last axis",
     )
