@@ -11,6 +11,7 @@ from typing import Any
 import sympy
 from sympy import Expr, I, ImmutableMatrix, Rational, Symbol
 from sympy.core.evalf import PrecisionExhausted
+from sympy.matrices.expressions.matexpr import MatrixElement
 
 from posenc.proof.enclosures import contains_zero
 from posenc.proof.matrices import explicit
@@ -75,6 +76,9 @@ def _witness(
     left: Expr, right: Expr, conditions: tuple[Any, ...]
 ) -> tuple[dict[Symbol, Any], Any, Any] | None:
     """Return a point where two scalars differ beyond doubt, with boxes for their values."""
+    # An entry of a named matrix takes any value, as a symbol of its own does.
+    entries = {e: Symbol(str(e)) for e in left.atoms(MatrixElement) | right.atoms(MatrixElement)}
+    left, right = left.xreplace(entries), right.xreplace(entries)
     symbols = left.free_symbols | right.free_symbols
     for point in _points(symbols, conditions):
         if _box_at(point, left, right) is not None:

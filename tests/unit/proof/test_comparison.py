@@ -48,7 +48,7 @@ from sympy import (
 )
 
 from posenc.proof import Derivation, DerivationError, derivation
-from posenc.symbolic import R, product
+from posenc.symbolic import R, product, total
 
 x, y, z, c = symbols("x y z c")
 a, b = symbols("a b", real=True)
@@ -59,7 +59,7 @@ q1, q2, k1, k2, d = symbols("q1 q2 k1 k2 d", real=True)
 f, g = Function("f"), Function("g")
 A = Matrix([[x, y], [z, c]])
 B = Matrix([[1, 2], [3, x]])
-S = MatrixSymbol("S", 2, 2)
+S, T = MatrixSymbol("S", 2, 2), MatrixSymbol("T", 2, 2)
 
 
 def blocks(angle):
@@ -239,6 +239,10 @@ FALSE = {
     "order of the transposes": (Transpose(product(A, B)), product(A.T, B.T)),
     "commuting": (product(A, B), product(B, A)),
     "transposed blocks": (product(Transpose(blocks(a)), blocks(b)), Transpose(blocks(b - a))),
+    "mixed terms of named matrices": (
+        product(Transpose(total(S, T)), total(S, T)),
+        total(product(Transpose(S), S), product(Transpose(T), T)),
+    ),
     "transposed inverse": (Inverse(A), Transpose(Inverse(A))),
     "twelve digits of a root": (sqrt(2), Rational(1414213562373, 10**12)),
     "pi": (pi, Rational(355, 113)),
