@@ -128,6 +128,70 @@ def tables() -> Ratios:
     )
 
 
+def programs() -> dict[str, Any]:
+    """Return the times of textbook programs for one rotation over that of the complex product.
+
+    All of them are given their tables, and all compute the same; two layouts, two sizes.
+    """
+    result: dict[str, Any] = {}
+    for heads, length, width in ((1, 64, 64), (8, 1024, 128)):
+        x, positions, speeds = inputs((heads, length, width))
+        factors = phases(positions, speeds).astype(np.complex64)
+        cosine, sine = factors.real.copy(), factors.imag.copy()
+        wide_cosine, wide_sine = np.tile(cosine, 2), np.tile(sine, 2)
+        z, half = x.view(np.complex64), width // 2
+        matrices = np.zeros((length, width, width), np.float32)
+        for r in range(half):
+            block = [[cosine[:, r], -sine[:, r]], [sine[:, r], cosine[:, r]]]
+            matrices[:, 2 * r : 2 * r + 2, 2 * r : 2 * r + 2] = np.moveaxis(block, -1, 0)
+
+        def complex_product(z: Any = z, factors: Any = factors) -> Any:
+            return (z * factors).view(np.float32)
+
+        def even_and_odd(x: Any = x, c: Any = cosine, s: Any = sine) -> Any:
+            out = np.empty_like(x)
+            a, b = x[..., 0::2], x[..., 1::2]
+            out[..., 0::2] = a * c - b * s
+            out[..., 1::2] = a * s + b * c
+            return out
+
+        def rotate_half(
+            x: Any = x, c: Any = wide_cosine, s: Any = wide_sine, half: int = half
+        ) -> Any:
+            swapped = np.concatenate([-x[..., half:], x[..., :half]], axis=-1)
+            return x * c + swapped * s
+
+        def block_diagonal(x: Any = x, matrices: Any = matrices) -> Any:
+            return np.matmul(matrices, x[..., np.newaxis])[..., 0]
+
+        def loop(x: Any = x, c: Any = cosine, s: Any = sine, half: int = half) -> Any:
+            out = np.empty_like(x)
+            for head in range(x.shape[0]):
+                for t in range(x.shape[1]):
+                    for r in range(half):
+                        a, b = x[head, t, 2 * r], x[head, t, 2 * r + 1]
+                        out[head, t, 2 * r] = a * c[t, r] - b * s[t, r]
+                        out[head, t, 2 * r + 1] = a * s[t, r] + b * c[t, r]
+            return out
+
+        candidates: dict[str, Run] = {
+            "complex product": complex_product,
+            "even and odd components": even_and_odd,
+            "half-split, concatenated": rotate_half,
+            "block-diagonal matrices": block_diagonal,
+        }
+        if heads * length * width < 10_000:
+            candidates["Python loop"] = loop
+        for name, run in candidates.items():
+            layout = "half-split" if name.startswith("half") else "interleaved"
+            difference = np.abs(run() - rotate(x, positions, speeds, layout=layout)).max()
+            if not difference < 1e-5:
+                raise AssertionError(f"{name} differs by {difference}")
+        key = f"{heads} heads, length {length}, width {width}"
+        result[key] = ratios(candidates, "complex product")
+    return result
+
+
 def growth() -> dict[str, dict[str, list[float]]]:
     """Return times over that of the smallest size, along the length and along the width."""
     result: dict[str, dict[str, list[float]]] = {}
@@ -315,6 +379,8 @@ def measure() -> dict[str, Any]:
                 )
     result["131072 positions x 64 planes, over np.exp"] = tables()
     print("tables", result["131072 positions x 64 planes, over np.exp"])
+    result["programs, over the complex product"] = programs()
+    print("programs", json.dumps(result["programs, over the complex product"], indent=2))
     result["growth, over the smallest size"] = growth()
     return result
 

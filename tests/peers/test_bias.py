@@ -100,6 +100,19 @@ def test_weights_of_mpt_add_the_bias_after_scaling():
     close(softmax(scores), weights)
 
 
+def test_mpt_ignores_the_largest_exponent_of_its_configuration():
+    """transformers 5.24.0 does not hand alibi_bias_max on: trained with 16, a model gets 8."""
+    settings = {"d_model": 96, "n_heads": 6, "n_layers": 1}
+    fused, _, weights = weights_of("mpt", **settings, attn_config={"alibi_bias_max": 16})
+    q, k, _ = (x.reshape(LENGTH, 6, 16).transpose(0, 1).numpy() for x in fused[0].chunk(3, dim=-1))
+    wanted, used = (
+        softmax(q @ k.mT / 4 + alibi_bias(alibi_slopes(6, max_exponent=e), PLACES, PLACES))
+        for e in (16, 8)
+    )
+    close(used, weights)
+    assert np.abs(wanted - weights).max() > 0.01
+
+
 @pytest.mark.parametrize(("implementation", "times"), [("sdpa", 1), ("eager", 2)])
 def test_falcon_scales_the_bias_too_and_eagerly_adds_it_twice(implementation, times):
     """Falcon divides the bias by the root of the head width, and no other model here does.

@@ -207,6 +207,11 @@ class TestKindsWithoutRotation:
             ({"model_type": "marian", "d_model": 512}, "sinusoidal", {"width": 512}),
             ({"model_type": "mpt", "n_heads": 32}, "alibi", {"heads": 32}),
             (
+                {"model_type": "mpt", "n_heads": 4, "attn_config": {"alibi_bias_max": 16}},
+                "alibi",
+                {"heads": 4, "max_exponent": 16},
+            ),
+            (
                 {"model_type": "falcon", "alibi": True, "num_attention_heads": 71},
                 "alibi",
                 {"heads": 71},

@@ -100,7 +100,17 @@ def _is_alibi(fields: Fields, model: str, named: str | None, notes: list[str]) -
 def details_of(kind: str, fields: Fields, model: str, notes: list[str]) -> Details:
     """Return the numbers that describe positions without rotation."""
     if kind == "alibi":
-        return {"heads": _need(fields, "num_attention_heads", "n_head", "n_heads")}
+        details: Details = {"heads": _need(fields, "num_attention_heads", "n_head", "n_heads")}
+        block = fields.block("attn_config") if model == "mpt" else None
+        exponent = block.number("alibi_bias_max", above=True) if block is not None else None
+        if exponent is not None:
+            details["max_exponent"] = exponent
+            if exponent != 8:
+                notes.append(
+                    f"slopes go down to 2 ** -{exponent:g}, as trained; "
+                    "the code of transformers 5.24.0 ignores alibi_bias_max and uses 8"
+                )
+        return details
     if kind == "learned":
         return _table(fields, model, notes)
     if kind == "sinusoidal":
