@@ -162,6 +162,7 @@ def shaw(
     queries: int,
     keys: int,
     values: bool = True,
+    tables: int = 1,
     skewed: bool = True,
     itemsize: int = 4,
 ) -> Cost:
@@ -170,12 +171,15 @@ def shaw(
     Parameters
     ----------
     layers, head_dim : int
-        The vectors are shared by the heads of a layer.
     clip : int
-        Largest distance that has its own vector.
+        Distance from which on all keys of one side share a vector.
     queries, keys : int
     values : bool, optional
         Whether vectors are added to the values too.
+    tables : int, optional
+        Tables in each layer, for keys and as many for values: 1 if its heads
+        share them, as in tensor2tensor; the number of heads if each has its
+        own, as in the base model of the paper.
     skewed : bool, optional
         Hold one vector per distance (Huang et al. 2018) instead of one per
         pair of positions.
@@ -198,7 +202,7 @@ def shaw(
     sides = 2 if values else 1
     rows = queries + keys - 1 if skewed else queries * keys
     return Cost(
-        parameters=layers * sides * (2 * clip + 1) * head_dim,
+        parameters=layers * _size("tables", tables) * sides * (2 * clip + 1) * head_dim,
         flops_per_score=sides * 2 * head_dim,
         table_bytes=sides * rows * head_dim * _size("itemsize", itemsize),
     )

@@ -262,6 +262,7 @@ BERT = {"layers": 12, "heads": 12, "head_dim": 64, "width": 768}
         (cost.shaw(layers=1, head_dim=64, clip=16, queries=1, keys=1), 4_224),
         (cost.shaw(layers=1, head_dim=64, clip=16, queries=1, keys=1, values=False), 2_112),
         (cost.shaw(layers=12, head_dim=64, clip=16, queries=1, keys=1), 12 * 4_224),
+        (cost.shaw(layers=12, head_dim=64, clip=16, queries=1, keys=1, tables=8), 405_504),
         (cost.transformer_xl(**BERT, keys=512), 12 * 768**2 + 2 * 768),
         (cost.transformer_xl(**BERT, keys=512, untied=True), 12 * (768**2 + 2 * 768)),
         (cost.t5(heads=8, queries=1, keys=1), 256),

@@ -25,7 +25,7 @@ def shaw_index(queries: ArrayLike, keys: ArrayLike, clip: int) -> NDArray[np.int
     keys : array_like of int, shape (..., keys)
         Positions n of the keys.
     clip : int
-        The largest offset k that is told apart; not negative.
+        The offset k from which on all keys of one side share a row; not negative.
 
     Returns
     -------
@@ -70,7 +70,8 @@ def shaw_scores(
     k : array_like of real numbers, shape (..., keys, width)
     table : array_like of real numbers, shape (..., 2k + 1, width)
         Row k + r is the vector of offset r, the key's position minus the
-        query's, clipped to -k, ..., k. The paper shares it among heads.
+        query's, clipped to -k, ..., k. tensor2tensor shares it among the
+        heads of a layer; each head of the paper's base model has its own.
     queries : array_like of int, shape (..., queries)
         Position of each query; broadcasts against ``q.shape[:-1]``.
     keys : array_like of int, shape (..., keys)
