@@ -15,8 +15,9 @@ from sympy import (
     sin,
     sympify,
 )
+from sympy.core.symbol import Str
 
-__all__ = ["R", "product", "total", "transpose", "vector"]
+__all__ = ["Named", "R", "product", "total", "transpose", "vector"]
 
 
 class R(MatrixExpr):  # type: ignore[misc]
@@ -64,6 +65,49 @@ class R(MatrixExpr):  # type: ignore[misc]
 
     def _sympystr(self, printer: Any) -> str:
         return f"R({printer._print(self.angle)})"
+
+
+class Named(MatrixExpr):  # type: ignore[misc]
+    """A matrix that prints as its name until it is worked out.
+
+    Parameters
+    ----------
+    name : str
+        LaTeX.
+    matrix : Matrix
+
+    Examples
+    --------
+    >>> from sympy import eye
+    >>> swap = Named("P", eye(2)[::-1, :])
+    >>> swap, swap.doit()
+    (P, Matrix([
+    [0, 1],
+    [1, 0]]))
+    """
+
+    def __new__(cls, name: str, matrix: Any) -> Self:  # noqa: D102 - the class says it
+        obj: Self = Basic.__new__(cls, Str(str(name)), ImmutableMatrix(matrix))
+        return obj
+
+    @property
+    def shape(self) -> tuple[Expr, Expr]:
+        """Rows and columns."""
+        rows, columns = self.args[1].shape
+        return sympify(rows), sympify(columns)
+
+    def doit(self, **hints: Any) -> ImmutableMatrix:
+        """Return the explicit matrix."""
+        return self.args[1]
+
+    def _entry(self, i: Any, j: Any, **kwargs: Any) -> Expr:
+        return self.args[1][i, j]
+
+    def _latex(self, printer: Any) -> str:
+        return str(self.args[0].name)
+
+    def _sympystr(self, printer: Any) -> str:
+        return str(self.args[0].name)
 
 
 def product(*factors: Any) -> MatMul:

@@ -1,8 +1,10 @@
 """posenc.symbolic: prints as written, works out to the right matrix."""
 
-from sympy import ImmutableMatrix, cos, latex, sin, sstr, symbols
+import pytest
+from sympy import ImmutableMatrix, cos, eye, latex, sin, sstr, symbols
 
-from posenc.symbolic import R, product, total, transpose, vector
+from posenc.proof import Derivation, DerivationError
+from posenc.symbolic import Named, R, product, total, transpose, vector
 
 a, b, q0, q1 = symbols("a b q0 q1", real=True)
 
@@ -27,3 +29,16 @@ def test_sums_stay_as_written():
     written = total(product(cos(a), x), product(sin(a), vector(-q1, q0)))
     assert sstr(written).count("Matrix") == 2
     assert written.doit() == R(a).doit() * x
+
+
+def test_a_named_matrix_prints_by_name_and_is_its_matrix():
+    cycle = ImmutableMatrix([[0, 0, 1], [1, 0, 0], [0, 1, 0]])
+    P = Named(r"\Pi", cycle)
+    assert sstr(product(P, transpose(P))) == r"\Pi*\Pi.T"
+    assert latex(P) == r"\Pi"
+    assert P.shape == (3, 3)
+    assert P[0, 2] == 1
+    assert P.doit() == cycle
+    Derivation(product(P, transpose(P))).step(eye(3), "orthogonal")
+    with pytest.raises(DerivationError, match="does not follow"):
+        Derivation(product(P, P)).step(eye(3), "of order three, not two")
