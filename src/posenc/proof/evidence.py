@@ -46,7 +46,12 @@ class Evidence:
         return f"{settled(self.claim, self.kind)}: {self.summary}"
 
     def _repr_markdown_(self) -> str:
-        summary = re.sub(r"([\\*_<\[\]])", r"\\\1", self.summary)
+        # What stands between backticks is code, and shown as it is.
+        parts = self.summary.split("`")
+        summary = "`".join(
+            part if k % 2 else re.sub(r"([\\*_<\[\]])", r"\\\1", part)
+            for k, part in enumerate(parts)
+        )
         return f"{MARKS[self.kind]} `{self.claim}` (*{self.kind}*): {summary}"
 
 

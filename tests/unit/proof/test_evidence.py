@@ -139,6 +139,8 @@ def test_evidence_on_the_page():
     line = evidence("a-b", holds=True, detail="x_1 < [2]*3")
     assert line == Evidence("a-b", "numeric", "holds; x_1 < [2]*3")
     assert line._repr_markdown_() == r"✓ `a-b` (*numeric*): holds; x\_1 \< \[2\]\*3"
+    code = evidence("a-b", source="file_1.py: `an_array[0]`, twice")
+    assert code._repr_markdown_().endswith(r": file\_1.py: `an_array[0]`, twice")
 
 
 def test_the_example_in_the_documentation():
