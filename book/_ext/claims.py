@@ -1,6 +1,7 @@
 """Tie the claims in book/claims.yml to the notebook cells that settle them.
 
-The role `{claim}` marks a claim in the text, `{claim-ledger}` lists all; each links to the other.
+The role `{claim}` marks a claim in the text; the directive `{claim-ledger} part` lists the claims
+of a part of the book, and each links to the other. `{claim-summary}` counts them.
 """
 
 import json
@@ -249,6 +250,10 @@ def verdict_mark(claim: Claim) -> nodes.inline:
     return nodes.inline("", VERDICTS[claim.verdict], classes=["claim-verdict", f"claim-{kind}"])
 
 
+class ClaimPart(nodes.Inline, nodes.TextElement):
+    """Becomes a link to the ledger of a part when all pages are read."""
+
+
 class ClaimRole(SphinxRole):
     """``{claim}`rotations-add` `` shows "rotations add" and the verdict, linked to the ledger."""
 
@@ -266,15 +271,53 @@ class ClaimRole(SphinxRole):
         return [badge], []
 
 
-class ClaimLedger(SphinxDirective):
-    """``{claim-ledger}`` lists every claim, by section."""
+def part(claim: Claim) -> str:
+    """Return the part of the book that a claim belongs to: the folder of its section."""
+    return claim.section.partition("/")[0]
+
+
+class ClaimSummary(SphinxDirective):
+    """``{claim-summary}`` is a table of the parts with their numbers of claims."""
 
     def run(self) -> list[nodes.Node]:
-        """Return a summary and one section of the page per section of the book."""
+        """Return the table; its last row adds up the others."""
         self.env.note_dependency(str(Path(self.env.srcdir, SOURCE)))
-        self.env.claim_ledgers[self.env.docname] = self.lineno
         claims = list(self.env.claims.values())
-        content: list[nodes.Node] = [self.summary(claims)]
+        rows: list[tuple[nodes.Node, list[Claim]]] = [
+            (ClaimPart("", name, part=name), [claim for claim in claims if part(claim) == name])
+            for name in dict.fromkeys(map(part, claims))
+        ]
+        rows.append((nodes.Text("all"), claims))
+        group = nodes.tgroup(cols=2 + len(VERDICTS))
+        group += [nodes.colspec(colwidth=width) for width in (4, 1, *(1 for _ in VERDICTS))]
+        group += nodes.thead("", _row(*map(nodes.Text, ["part", "claims", *VERDICTS.values()])))
+        body = nodes.tbody()
+        for name, listed in rows:
+            count = Counter(claim.verdict for claim in listed)
+            numbers = [len(listed), *(count[verdict] for verdict in VERDICTS)]
+            body += _row(name, *(nodes.Text(str(number)) for number in numbers))
+        group += body
+        return [nodes.table("", group, classes=["claim-summary"])]
+
+
+def _row(*cells: nodes.Node) -> nodes.row:
+    return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", cell)) for cell in cells))
+
+
+class ClaimLedger(SphinxDirective):
+    """``{claim-ledger} part`` lists the claims of a part, section by section."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return one section of the page per section of the part."""
+        self.env.note_dependency(str(Path(self.env.srcdir, SOURCE)))
+        (name,) = self.arguments
+        claims = [claim for claim in self.env.claims.values() if part(claim) == name]
+        if not claims:
+            raise self.error(f"{SOURCE} has no claims of a part {name!r}")
+        self.env.claim_ledgers[self.env.docname] = name
+        content: list[nodes.Node] = []
         for section in dict.fromkeys(claim.section for claim in claims):
             title = section_title(self.env.app, section)
             group = nodes.section(ids=[f"claims-{section.replace('/', '-')}"])
@@ -282,13 +325,6 @@ class ClaimLedger(SphinxDirective):
             group += [self.entry(claim, title) for claim in claims if claim.section == section]
             content.append(group)
         return content
-
-    def summary(self, claims: list[Claim]) -> nodes.paragraph:
-        """Count the verdicts."""
-        count = Counter(claim.verdict for claim in claims)
-        verdicts = "; ".join(f"{mark}: {count[name]}" for name, mark in VERDICTS.items())
-        text = f"Claims: {len(claims)}. {verdicts}."
-        return nodes.paragraph("", text, classes=["claim-summary"])
 
     def entry(self, claim: Claim, title: str) -> nodes.container:
         """Lay out one claim."""
@@ -324,28 +360,34 @@ class ClaimLedger(SphinxDirective):
 # --- Links, when all pages are read -------------------------------------------------------------
 
 
-def ledger_page(env: BuildEnvironment) -> str | None:
-    """Return the page that holds the ledger."""
-    return next(iter(sorted(env.claim_ledgers)), None)
+def ledger_page(env: BuildEnvironment, name: str) -> str | None:
+    """Return the page that holds the ledger of a part."""
+    return next((page for page, held in sorted(env.claim_ledgers.items()) if held == name), None)
 
 
 def check_ledger(app: Sphinx, env: BuildEnvironment) -> None:
-    """Warn if there is more than one ledger: claims would have more than one place."""
-    if len(env.claim_ledgers) > 1:
-        pages = ", ".join(sorted(env.claim_ledgers))
-        logger.warning("claim-ledger must stand on one page, got %s", pages)
+    """Warn unless each part has one ledger: a claim must have one place."""
+    for name in dict.fromkeys(map(part, env.claims.values())):
+        pages = [page for page, held in sorted(env.claim_ledgers.items()) if held == name]
+        if len(pages) != 1:
+            found = ", ".join(pages) or "none"
+            logger.warning("the claim-ledger of %s must stand on one page, got %s", name, found)
 
 
 def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Turn badges and evidence into links."""
     env, builder = app.env, app.builder
-    ledger = ledger_page(env)
+    for row in list(doctree.findall(ClaimPart)):
+        ledger = ledger_page(env, row["part"])
+        if ledger is not None:
+            title = nodes.Text(env.titles[ledger].astext())
+            row.replace_self(make_refnode(builder, docname, ledger, "", title))
     for badge in list(doctree.findall(ClaimBadge)):
-        if ledger is None:
-            logger.warning("no page holds a claim-ledger to link to", location=badge)
+        identifier = badge["claim"]
+        ledger = ledger_page(env, part(env.claims[identifier]))
+        if ledger is None:  # check_ledger has warned
             badge.replace_self(badge.children)
             continue
-        identifier = badge["claim"]
         link = make_refnode(builder, docname, ledger, f"claim-{identifier}", badge.children)
         link["reftitle"] = f"Claim {identifier}: see the ledger"
         link["classes"].append("claim-badge")
@@ -373,13 +415,15 @@ def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register role, directive and links."""
     app.add_node(ClaimBadge)
+    app.add_node(ClaimPart)
     app.add_node(ClaimEvidence)
     app.add_role("claim", ClaimRole())
     app.add_directive("claim-ledger", ClaimLedger)
+    app.add_directive("claim-summary", ClaimSummary)
     app.add_transform(AnchorEvidence)
     app.connect("builder-inited", read_claims)
     app.connect("env-purge-doc", forget)
     app.connect("env-merge-info", merge)
     app.connect("env-check-consistency", check_ledger)
     app.connect("doctree-resolved", resolve)
-    return {"parallel_read_safe": True, "parallel_write_safe": True, "env_version": 1}
+    return {"parallel_read_safe": True, "parallel_write_safe": True, "env_version": 2}
