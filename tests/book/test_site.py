@@ -1,5 +1,7 @@
 """The built site in _build/html keeps the rules, and each rule finds what it is there to find."""
 
+import importlib
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -247,3 +249,20 @@ def test_weight_faults() -> None:
     assert rules.weight_faults({"a.html": 900_000, "a.js": 2_000_000}) == []
     assert len(rules.weight_faults({"a.html": 1_000_001})) == 1
     assert len(rules.weight_faults({"a.js": 30_000_001})) == 1
+
+
+def test_each_public_module_has_a_page(files: set[str]) -> None:
+    source = ROOT / "src" / "posenc"
+    public = {path.stem for path in source.iterdir() if not path.name.startswith(("_", "py.typed"))}
+    pages = {Path(name).stem for name in files if re.fullmatch(r"book/library/\w+\.html", name)}
+    assert pages == public
+
+
+def test_the_reference_lists_every_public_name(files: set[str]) -> None:
+    for page in sorted(name for name in files if re.fullmatch(r"book/library/\w+\.html", name)):
+        module = f"posenc.{Path(page).stem}"
+        text = (SITE / page).read_text(encoding="utf-8")
+        names = importlib.import_module(module).__all__
+        # A constant is named in the text of its module; all else has an entry of its own.
+        missing = [n for n in names if f'id="{module}.{n}"' not in text and f">{n}<" not in text]
+        assert missing == [], module

@@ -3,6 +3,9 @@
 Hand :func:`diagnose` any function of an array and positions; it says which
 layout, direction, frequencies and precision the function has, and names what is
 wrong with it, with an input that shows it and a remedy.
+
+``FAULTS`` maps the name of each fault that it knows to the remedy, ``NOTES`` the
+name of each harmless peculiarity to what should be kept in mind.
 """
 
 from collections.abc import Callable, Sequence
