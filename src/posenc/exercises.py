@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check", "digest"]
+__all__ = ["Check", "check", "digest"]
 
 _PLACES = 6
 
@@ -29,8 +29,8 @@ def digest(answer: Any, places: int = _PLACES) -> str:
     return "-".join(_hash(i, n) for i, n in enumerate(_integers(answer, places)))
 
 
-class _Check:
-    """The functions of this module under one short name, `check`."""
+class Check:
+    """The checks of an answer, under one short name, `check`."""
 
     @staticmethod
     def value(
@@ -127,7 +127,8 @@ class _Check:
         print(f"Right, on all {tried} inputs.")
 
 
-check = _Check()
+check = Check()
+"""What the notebooks import: ``check.value`` and ``check.function``."""
 
 
 def _missing(answer: Any) -> bool:
