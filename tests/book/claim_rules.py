@@ -94,7 +94,24 @@ def claims_are_linked(claims: Sequence[Claim], notebooks: Notebooks) -> list[str
     ]
 
 
-LEDGER_RULES = (sections_exist, evidence_is_executed, evidence_is_claimed, claims_are_linked)
+def summaries_name_their_own(claims: Sequence[Claim], notebooks: Notebooks) -> list[str]:
+    """The summary of a section says "settled here" of its own claims only."""
+    home = {claim.id: claim.section for claim in claims}
+    return [
+        f"{section}: the summary names {id_}, which belongs to {home.get(id_, 'no section')}"
+        for section, notebook in notebooks.items()
+        for id_ in claims_in_summary(notebook)
+        if home.get(id_) != section
+    ]
+
+
+LEDGER_RULES = (
+    sections_exist,
+    evidence_is_executed,
+    evidence_is_claimed,
+    claims_are_linked,
+    summaries_name_their_own,
+)
 
 
 def settled(notebook: NotebookNode) -> list[tuple[str, str]]:

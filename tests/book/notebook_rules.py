@@ -509,7 +509,8 @@ def claims_in_summary(notebook: NotebookNode) -> list[str]:
             summary = re.split(r"^## Summary\b", cell.source, maxsplit=1, flags=re.MULTILINE)[-1]
         elif number > numbers[0]:
             summary += f"\n\n{cell.source}"
-    return re.findall(r"\{claim\}`([^`]+)`", "\n".join(prose.lines(summary)))
+    shown = re.sub(r"<!--.*?-->", " ", "\n".join(prose.lines(summary)), flags=re.DOTALL)
+    return re.findall(r"\{claim\}`([^`]+)`", shown)
 
 
 def _code(notebook: NotebookNode) -> Iterator[tuple[int, NotebookNode]]:

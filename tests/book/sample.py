@@ -54,7 +54,10 @@ def section() -> NotebookNode:
             "**You need** [nothing](https://example.org/v0.25/page) but Python 3.11.\n\n"
             "**Time.** 5 minutes."
         ),
-        code("from posenc import figures\nfrom posenc.exercises import check\n\nfigures.use()"),
+        code(
+            "from posenc import figures\nfrom posenc.exercises import check\n"
+            "from posenc.proof import Derivation, evidence\n\nfigures.use()"
+        ),
         markdown("## The idea\n\nTurn, then turn again."),
         markdown(
             "## The statement: two turns are one\n\n"
@@ -74,7 +77,8 @@ def section() -> NotebookNode:
         ),
         markdown("## The check\n\nThe angle is $0.25$, the error below $1.5\\times10^{-7}$."),
         code(
-            'print(0.25, 1.5e-7)\nevidence("rotation-composition", error=0.0, tolerance=1.5e-7)',
+            "print(0.25, 1.5e-7)\n"
+            'evidence("rotation-composition", error=left - right, tolerance=1.5e-7)',
             printed("0.25 1.5e-07\n"),
             new_output(
                 "execute_result",

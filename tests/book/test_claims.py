@@ -156,3 +156,10 @@ def test_claims_are_linked():
     assert rules.claims_are_linked([GOOD], notebooks) == [
         "rotation-composition: the summary of rotary/rotation has no {claim}`rotation-composition`"
     ]
+
+
+def test_summaries_name_their_own():
+    claim = replace(GOOD, section="rotary/gradients")
+    assert rules.summaries_name_their_own([claim], book()) == [
+        "rotary/rotation: the summary names rotation-composition, which belongs to rotary/gradients"
+    ]

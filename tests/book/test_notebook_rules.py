@@ -452,6 +452,7 @@ def test_summary_names_claims():
     assert faults(rule, 30, put(source="## Summary\n\nTurns add.")) == message
     assert faults(rule, 30, put(source="{claim}`a`\n\n## Summary\n\nTurns add.")) == message
     assert faults(rule, 30, put(source="## Summary\n\n```\n{claim}`a`\n```")) == message
+    assert faults(rule, 30, put(source="## Summary\n\n<!-- {claim}`a` -->")) == message
 
 
 @pytest.mark.parametrize(

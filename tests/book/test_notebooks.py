@@ -1,4 +1,4 @@
-"""The stored notebooks keep every rule of `notebook_rules`."""
+"""The stored notebooks keep every rule of `notebook_rules` and `evidence_rules`."""
 
 from functools import cache
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import canonical
+import evidence_rules
 import notebook_rules
 import toc
 
@@ -19,7 +20,10 @@ each_notebook = pytest.mark.parametrize("path", PATHS, ids=NAMES)
 read = cache(canonical.read)
 
 
-@pytest.mark.parametrize("rule", notebook_rules.RULES, ids=lambda rule: rule.__name__)
+RULES = [*notebook_rules.RULES, *evidence_rules.RULES]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 @each_notebook
 def test_rule(path, rule):
     assert rule(read(path), path) == []

@@ -108,3 +108,13 @@ def test_shift_identity_and_group(t, offset, width, base):
 def test_bad_input(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_odd_width_with_a_zero_keeps_the_base():
+    padded = sinusoid([5], 5, base=100.0, odd="zero")[0]
+    assert padded.tolist() == [*sinusoid(5, 4, base=100.0), 0.0]
+
+
+def test_far_positions_have_the_sine_of_their_float64_angle():
+    t = 123_456_789.0
+    assert sinusoid(t, 2).tolist() == [np.sin(t), np.cos(t)]

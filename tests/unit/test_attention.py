@@ -112,3 +112,27 @@ def test_batch_axes_and_value_width():
 def test_bad_input(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_a_scale_of_zero_is_a_scale():
+    _, weights = attention([[3.0]], [[1.0], [2.0]], np.eye(2), scale=0.0)
+    assert weights.tolist() == [[0.5, 0.5]]
+
+
+def test_mask_and_bias_of_each_batch_are_its_own():
+    rng = np.random.default_rng(4)
+    q, k, v = rng.normal(size=(3, 2, 3, 4))
+    mask = np.array([np.eye(3, dtype=bool), np.tri(3, dtype=bool)])
+    bias = rng.normal(size=(2, 3, 3))
+    together, _ = attention(q, k, v, mask=mask, bias=bias)
+    for i in range(2):
+        alone, _ = attention(q[i], k[i], v[i], mask=mask[i], bias=bias[i])
+        assert together[i] == pytest.approx(alone, rel=1e-13)
+    mask[1, 2] = False
+    with pytest.raises(ValueError, match=r"row \(1, 2\)"):
+        attention(q, k, v, mask=mask)
+
+
+def test_what_is_masked_has_no_weight_however_large_its_score():
+    _, weights = attention([[1.0]], [[0.0], [1e12]], np.eye(2), mask=[[True, False]])
+    assert weights.tolist() == [[1.0, 0.0]]

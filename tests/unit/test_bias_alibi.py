@@ -357,3 +357,18 @@ def test_kerple_keeps_the_dtype(dtype):
 def test_bad_input(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_the_future_begins_right_after_the_query():
+    assert alibi_bias([0.5], [1.0], [1.5])[0].tolist() == [[-np.inf]]
+
+
+def test_key_positions_are_not_rounded_before_the_product():
+    slope = np.float16(1 / 3)
+    (bias,) = alibi_key_bias(np.array([slope]), [2049]).ravel()
+    assert bias == np.float16(float(slope) * 2049)
+
+
+def test_kerple_with_a_tiny_second_parameter():
+    (bias,) = kerple_bias([1.0], [1e-12], [1], [0]).ravel()
+    assert bias == pytest.approx(-1e-12, rel=1e-12, abs=0)

@@ -111,3 +111,14 @@ def test_function_cannot_spoil_the_inputs(capsys):
 def test_function_without_inputs_is_an_error():
     with pytest.raises(ValueError, match="inputs must hold at least one tuple"):
         check.function(abs, abs, [])
+
+
+@pytest.mark.parametrize(("answer", "said"), [(1.000001, "Right."), (1.000002, "Not right yet.")])
+def test_the_last_place_may_be_off_by_one(answer, said, capsys):
+    check.value(answer, digest(1.0))
+    assert capsys.readouterr().out == said + "\n"
+
+
+def test_infinity_is_not_near_anything(capsys):
+    check.function(lambda x: np.inf, lambda x: x, [(1.0,)])
+    assert capsys.readouterr().out.startswith("Not right yet")

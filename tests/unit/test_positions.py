@@ -244,3 +244,8 @@ HUGE = 2**63
 def test_bad_input(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_a_wide_film_advances_by_its_columns():
+    assert mrope_positions([(5, 2, 3)], advance="spatial")[1] == 3
+    assert mrope_positions([(5, 2, 3)], advance="all-axes")[1] == 5

@@ -247,3 +247,28 @@ def test_gradient_broadcasts():
 def test_bad_input(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("angle", [-400.0, -7.0, -3.5, 3.5, 400.0])
+def test_rotation_by_more_than_half_a_turn(angle):
+    c, s = np.cos(angle), np.sin(angle)
+    assert rotation(angle).tolist() == [[c, -s], [s, c]]
+
+
+@pytest.mark.parametrize("position", [20_000_001, 123_456_789, -999_999_937])
+def test_far_positions_in_float64(position):
+    turned = np.exp(1j * position)
+    assert rotate([1.0, 0.0], position, [1.0]).tolist() == [turned.real, turned.imag]
+
+
+def test_far_positions_in_float32():
+    far = 1_000_000_000 + np.arange(100)
+    turned = rotate(np.tile(np.float32([1, 0]), (100, 1)), far, [1.0])
+    assert np.abs(turned[:, 0] - np.cos(far.astype(float))).max() < 2e-7
+
+
+@pytest.mark.parametrize("layout", ["interleaved", "half-split"])
+def test_the_transpose_of_the_input_may_be_the_output(layout):
+    x = np.random.default_rng(5).normal(size=(512, 512))
+    wanted = rotate(x, np.arange(512), [1.0, 0.1], layout=layout)
+    assert np.array_equal(rotate(x, np.arange(512), [1.0, 0.1], layout=layout, out=x.T), wanted)

@@ -169,3 +169,10 @@ def test_no_positions():
 def test_bad_input(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_growth_far_on_the_negative_side():
+    growth = xpos_decay(1)[0] ** (-5000 / 512)
+    expected = growth * np.array([np.cos(1e4), -np.sin(1e4)])
+    turned = xpos([1.0, 0.0], -5000, [2.0], role="query")
+    assert turned == pytest.approx(expected, rel=1e-11)

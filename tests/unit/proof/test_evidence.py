@@ -147,3 +147,11 @@ def test_the_example_in_the_documentation():
     module = sys.modules[evidence.__module__]
     results = doctest.testmod(module)
     assert (results.failed, results.attempted) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "error", [{"a": 2.0, "b": 0.0}, {"a": 0.0, "b": 2.0}, np.nextafter(1.0, 2.0)]
+)
+def test_no_part_may_exceed_the_tolerance(error):
+    with pytest.raises(EvidenceError):
+        evidence("x", error=error, tolerance=1.0)
