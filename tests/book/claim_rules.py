@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from nbformat import NotebookNode
 
+import cells
 from claims import SETTLED, Claim
 from notebook_rules import claims_in_summary
 
@@ -132,14 +133,9 @@ def _settled(output: NotebookNode) -> list[tuple[str, str]]:
 
 def _closing_ids(source: str) -> Iterator[str | None]:
     """Claim of each `qed(...)` and `evidence(...)`, None where it is no literal."""
-    for node in ast.walk(ast.parse(source)):
-        if not isinstance(node, ast.Call):
+    for call in cells.calls(source):
+        if cells.name(call.func) not in ("qed", "evidence"):
             continue
-        function = node.func
-        name = function.attr if isinstance(function, ast.Attribute) else None
-        name = function.id if isinstance(function, ast.Name) else name
-        if name not in ("qed", "evidence"):
-            continue
-        first = node.args[0] if node.args else None
+        first = call.args[0] if call.args else None
         literal = isinstance(first, ast.Constant) and isinstance(first.value, str)
         yield first.value if literal else None

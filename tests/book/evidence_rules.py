@@ -11,6 +11,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
+import cells
 import prose
 from claims import SETTLED
 
@@ -30,8 +31,8 @@ def names_are_the_library_s(notebook: NotebookNode, path: Path) -> list[str]:
     """No namesake, patch or representation of one's own stands in for the library."""
     return [
         f"cell {number}: {fault}"
-        for number, cell in _code(notebook)
-        for node in _nodes(cell.source)
+        for number, cell in cells.code(notebook)
+        for node in cells.nodes(cell.source)
         for fault in _false_names(node)
     ]
 
@@ -60,14 +61,16 @@ def _false_names(node: ast.AST) -> Iterator[str]:
 def evidence_is_computed(notebook: NotebookNode, path: Path) -> list[str]:
     """Evidence is the value that a cell shows, and comes from more than constants."""
     faults = []
-    for number, cell in _code(notebook):
+    for number, cell in cells.code(notebook):
         refuses = "raises-exception" in cell.metadata.get("tags", [])
         shown = set(_shown(cell.source))
-        for node in _nodes(cell.source):
-            if not isinstance(node, ast.Call) or _name(node.func) not in ("qed", "evidence"):
+        for node in cells.nodes(cell.source):
+            if not isinstance(node, ast.Call) or cells.name(node.func) not in ("qed", "evidence"):
                 continue
             if not refuses and ast.dump(node) not in shown:
-                faults.append(f"cell {number}: {_name(node.func)}(...) is not what the cell shows")
+                faults.append(
+                    f"cell {number}: {cells.name(node.func)}(...) is not what the cell shows"
+                )
             given = [keyword.value for keyword in node.keywords if keyword.arg in COMPUTED]
             if given and not any(
                 isinstance(part, ast.Name | ast.Call) for value in given for part in ast.walk(value)
@@ -84,7 +87,7 @@ def evidence_is_computed(notebook: NotebookNode, path: Path) -> list[str]:
 def derivations_move(notebook: NotebookNode, path: Path) -> list[str]:
     """No step of a derivation repeats the expression before it."""
     faults = []
-    for number, cell in _code(notebook):
+    for number, cell in cells.code(notebook):
         for output in cell.outputs:
             text = str(output.get("data", {}).get("text/plain", ""))
             if not re.search(r"^∎ ", text, re.MULTILINE):
@@ -120,7 +123,9 @@ def exercises_are_open_and_solved(notebook: NotebookNode, path: Path) -> list[st
     open_cells: list[tuple[int, NotebookNode]] | None = None
     solution: list[tuple[int, NotebookNode]] | None = None
     for number, cell in enumerate(notebook.cells, start=1):
-        names = [d.name for d in prose.directives(cell.source)] if _is_prose(cell) else []
+        names = []
+        if cell.cell_type == "markdown":
+            names = [directive.name for directive in prose.directives(cell.source)]
         if "exercise" in names:
             open_cells, solution = [], None
         elif "solution-start" in names:
@@ -150,7 +155,7 @@ def _exercise_faults(
             if digest not in expected:
                 yield f"cell {number}: the digest {digest} is not that of the exercise"
     for number, cell in [*asked, *solved]:
-        for node in _nodes(cell.source):
+        for node in cells.nodes(cell.source):
             if isinstance(node, ast.keyword) and isinstance(node.value, ast.Constant):
                 value = node.value.value
                 if node.arg == "tolerance" and not 0 <= value <= 0.01:
@@ -171,38 +176,14 @@ RULES = (
 # --- parts shared by rules -----------------------------------------------------------------
 
 
-def _code(notebook: NotebookNode) -> Iterator[tuple[int, NotebookNode]]:
-    return ((n, c) for n, c in enumerate(notebook.cells, start=1) if c.cell_type == "code")
-
-
-def _is_prose(cell: NotebookNode) -> bool:
-    return bool(cell.cell_type == "markdown")
-
-
-def _nodes(source: str) -> Iterator[ast.AST]:
-    try:
-        yield from ast.walk(ast.parse(source))
-    except SyntaxError:
-        return
-
-
-def _name(function: ast.expr) -> str:
-    if isinstance(function, ast.Attribute):
-        return function.attr
-    return function.id if isinstance(function, ast.Name) else ""
-
-
 def _shown(source: str) -> Iterator[str]:
     """Every expression in what a cell shows: its last one, and the arguments of `display`."""
-    try:
-        body = ast.parse(source).body
-    except SyntaxError:
-        return
+    body = cells.statements(source)
     for statement in body:
         if not isinstance(statement, ast.Expr):
             continue
         call = statement.value
-        displayed = isinstance(call, ast.Call) and _name(call.func) == "display"
+        displayed = isinstance(call, ast.Call) and cells.name(call.func) == "display"
         if displayed or statement is body[-1]:
             yield from (ast.dump(node) for node in ast.walk(statement))
 

@@ -25,6 +25,7 @@ from xml.etree import ElementTree
 from nbformat import NotebookNode
 
 import canonical
+import cells
 import prose
 
 Rule = Callable[[NotebookNode, Path], list[str]]
@@ -100,7 +101,7 @@ DURATION = re.compile(
 def executed_in_order(notebook: NotebookNode, path: Path) -> list[str]:
     """Every code cell was run once, from top to bottom, in a fresh kernel."""
     faults = []
-    for expected, (number, cell) in enumerate(_code(notebook), start=1):
+    for expected, (number, cell) in enumerate(cells.code(notebook), start=1):
         if not cell.source.strip():
             faults.append(f"cell {number}: is an empty code cell")
         elif cell.execution_count is None:
@@ -119,7 +120,7 @@ def outputs_stored(notebook: NotebookNode, path: Path) -> list[str]:
     """
     return [
         f"cell {number}: shows a value, but no output is stored"
-        for number, cell in _code(notebook)
+        for number, cell in cells.code(notebook)
         if not cell.outputs and _surely_shows(cell.source)
     ]
 
@@ -127,7 +128,7 @@ def outputs_stored(notebook: NotebookNode, path: Path) -> list[str]:
 def no_escape(notebook: NotebookNode, path: Path) -> list[str]:
     """No cell leaves the comparison without a written reason; what should raise has raised."""
     faults = []
-    for number, cell in _code(notebook):
+    for number, cell in cells.code(notebook):
         tags = cell.metadata.get("tags", [])
         escapes = [f"tag {tag}" for tag in tags if ESCAPING_TAG.fullmatch(tag)]
         comments = {
@@ -152,7 +153,7 @@ def no_escape(notebook: NotebookNode, path: Path) -> list[str]:
 def plain_python(notebook: NotebookNode, path: Path) -> list[str]:
     """Code is Python without magics, output hidden by `;`, or a printer set for the session."""
     faults = []
-    for number, cell in _code(notebook):
+    for number, cell in cells.code(notebook):
         try:
             tree = ast.parse(cell.source)
         except SyntaxError as error:
@@ -176,7 +177,7 @@ def plain_python(notebook: NotebookNode, path: Path) -> list[str]:
 def figures_are_svg(notebook: NotebookNode, path: Path) -> list[str]:
     """Figures are SVG, the one kind of picture that is compared; other data is text."""
     faults = []
-    for number, cell in _code(notebook):
+    for number, cell in cells.code(notebook):
         for output in cell.outputs:
             data = output.get("data", {})
             strange = sorted(set(data) - OUTPUT_TYPES)
@@ -198,7 +199,7 @@ def figures_are_svg(notebook: NotebookNode, path: Path) -> list[str]:
 def figures_have_words(notebook: NotebookNode, path: Path) -> list[str]:
     """Every picture has a text alternative; a figure says the same words as its text output."""
     faults = []
-    for number, cell in _code(notebook):
+    for number, cell in cells.code(notebook):
         for output in cell.outputs:
             data = output.get("data", {})
             if SVG in data:
@@ -207,7 +208,7 @@ def figures_have_words(notebook: NotebookNode, path: Path) -> list[str]:
                     faults.append(f"cell {number}: {fault}")
             if _image_without_alt(_text(data.get("text/html", ""))):
                 faults.append(f"cell {number}: <img> without alt text in an output")
-    for number, cell in _markdown(notebook):
+    for number, cell in cells.markdown(notebook):
         outside_code = "\n".join(prose.lines(cell.source))
         outside_code = re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", " ", outside_code)
         if re.search(r"!\[\s*\]", outside_code):
@@ -223,7 +224,7 @@ def figures_have_words(notebook: NotebookNode, path: Path) -> list[str]:
 def outputs_fit_any_machine(notebook: NotebookNode, path: Path) -> list[str]:
     """No output holds an address, a path, a date or a duration."""
     faults = []
-    for number, cell in _code(notebook):
+    for number, cell in cells.code(notebook):
         for kind, content in _output_texts(cell):
             patterns = dict(MACHINE)
             # In formulas and drawings a number before a letter is no duration.
@@ -239,7 +240,7 @@ def outputs_fit_any_machine(notebook: NotebookNode, path: Path) -> list[str]:
 def no_warnings(notebook: NotebookNode, path: Path) -> list[str]:
     """Nothing was written to stderr, and no output is a warning."""
     faults = []
-    for number, cell in _code(notebook):
+    for number, cell in cells.code(notebook):
         for kind, content in _output_texts(cell):
             if kind == "stderr":
                 faults.append(f"cell {number}: stderr: {content.strip().partition(chr(10))[0]}")
@@ -283,7 +284,7 @@ def one_title(notebook: NotebookNode, path: Path) -> list[str]:
         return [*faults, "cell 1: must be markdown, since it holds the title"]
     titles = [
         number
-        for number, cell in _markdown(notebook)
+        for number, cell in cells.markdown(notebook)
         for level, _ in prose.headings(cell.source)
         if level == 1
     ]
@@ -331,14 +332,14 @@ def states_and_proves(notebook: NotebookNode, path: Path) -> list[str]:
     faults = []
     if not any(
         directive.name in STATEMENTS and directive.options.get("label")
-        for _, cell in _markdown(notebook)
+        for _, cell in cells.markdown(notebook)
         for directive in prose.directives(cell.source)
     ):
         faults.append("no {prf:theorem}, {prf:definition} or the like with a :label:")
-    if not any("qed" in _called(cell.source) for _, cell in _code(notebook)):
+    if not any("qed" in _called(cell.source) for _, cell in cells.code(notebook)):
         faults.append("no derivation ends in qed(...)")
     if not any(
-        SVG in output.get("data", {}) for _, cell in _code(notebook) for output in cell.outputs
+        SVG in output.get("data", {}) for _, cell in cells.code(notebook) for output in cell.outputs
     ):
         faults.append("no figure")
     return faults
@@ -350,7 +351,7 @@ def exercises_check_themselves(notebook: NotebookNode, path: Path) -> list[str]:
     exercises: list[tuple[int, str]] = []
     solutions: dict[str, tuple[int, int]] = {}
     started: tuple[int, str] | None = None
-    for number, cell in _markdown(notebook):
+    for number, cell in cells.markdown(notebook):
         for directive in prose.directives(cell.source):
             name, argument, options = directive.name, directive.argument, directive.options
             if name == "exercise":
@@ -379,7 +380,7 @@ def exercises_check_themselves(notebook: NotebookNode, path: Path) -> list[str]:
         faults.append(
             f"{EXERCISES[0]} to {EXERCISES[-1]} exercises are wanted, got {len(exercises)}"
         )
-    code = dict(_code(notebook))
+    code = dict(cells.code(notebook))
     for number, label in exercises:
         if not label:
             continue
@@ -397,7 +398,7 @@ def exercises_check_themselves(notebook: NotebookNode, path: Path) -> list[str]:
         for label, (start, _) in solutions.items()
         if label not in labels
     ]
-    if exercises and not any(_imports_check(cell.source) for _, cell in _code(notebook)):
+    if exercises and not any(_imports_check(cell.source) for _, cell in cells.code(notebook)):
         faults.append("no cell holds `from posenc.exercises import check`")
     return faults
 
@@ -415,7 +416,7 @@ def numbers_are_computed(notebook: NotebookNode, path: Path) -> list[str]:
     Signs are not compared: `-` between two numbers is not told from `-` before one.
     """
     computed: set[str] = set()
-    for _, cell in _code(notebook):
+    for _, cell in cells.code(notebook):
         for output in cell.outputs:
             # The text of a figure is its alternative text, typed like prose.
             if SVG in output.get("data", {}):
@@ -426,7 +427,7 @@ def numbers_are_computed(notebook: NotebookNode, path: Path) -> list[str]:
                 computed |= set(decimals(content))
     return [
         f"cell {number}: {decimal} stands in no output of this notebook"
-        for number, cell in _markdown(notebook)
+        for number, cell in cells.markdown(notebook)
         for decimal in dict.fromkeys(decimals(_without_versions(prose.text(cell.source))))
         if decimal not in computed
     ]
@@ -504,7 +505,7 @@ def claims_in_summary(notebook: NotebookNode) -> list[str]:
     if not numbers:
         return []
     summary = ""
-    for number, cell in _markdown(notebook):
+    for number, cell in cells.markdown(notebook):
         if number == numbers[0]:
             summary = re.split(r"^## Summary\b", cell.source, maxsplit=1, flags=re.MULTILINE)[-1]
         elif number > numbers[0]:
@@ -513,19 +514,11 @@ def claims_in_summary(notebook: NotebookNode) -> list[str]:
     return re.findall(r"\{claim\}`([^`]+)`", shown)
 
 
-def _code(notebook: NotebookNode) -> Iterator[tuple[int, NotebookNode]]:
-    return ((n, c) for n, c in enumerate(notebook.cells, start=1) if c.cell_type == "code")
-
-
-def _markdown(notebook: NotebookNode) -> Iterator[tuple[int, NotebookNode]]:
-    return ((n, c) for n, c in enumerate(notebook.cells, start=1) if c.cell_type == "markdown")
-
-
 def _parts(notebook: NotebookNode) -> list[tuple[int, str]]:
     """Cell and name of each second-level heading that is a part of every section."""
     return [
         (number, words.partition(":")[0])
-        for number, cell in _markdown(notebook)
+        for number, cell in cells.markdown(notebook)
         for level, words in prose.headings(cell.source)
         if level == 2 and words.partition(":")[0] in SECTION_PARTS
     ]
@@ -553,17 +546,14 @@ def _output_texts(cell: NotebookNode) -> Iterator[tuple[str, str]]:
 
 def _surely_shows(source: str) -> bool:
     """Whether the last statement, or a call outside any block, cannot but show something."""
-    try:
-        body = ast.parse(source).body
-    except SyntaxError:
-        return False
+    body = cells.statements(source)
     for statement in body:
         if not isinstance(statement, ast.Expr):
             continue
         value = statement.value
         last = statement is body[-1]
         if isinstance(value, ast.Call):
-            name = _name(value.func)
+            name = cells.name(value.func)
             if name in ("print", "display") or (last and name in ("show", "qed", "evidence")):
                 return True
         elif last and isinstance(value, NEVER_NONE) and getattr(value, "value", "") is not None:
@@ -571,23 +561,8 @@ def _surely_shows(source: str) -> bool:
     return False
 
 
-def _name(function: ast.expr) -> str:
-    """`show` for both `show(...)` and `figures.show(...)`."""
-    if isinstance(function, ast.Attribute):
-        return function.attr
-    return function.id if isinstance(function, ast.Name) else ""
-
-
-def _calls(source: str) -> Iterator[ast.Call]:
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:
-        return
-    yield from (node for node in ast.walk(tree) if isinstance(node, ast.Call))
-
-
 def _called(source: str) -> set[str]:
-    return {_name(call.func) for call in _calls(source)}
+    return {cells.name(call.func) for call in cells.calls(source)}
 
 
 def _checks(source: str) -> bool:
@@ -595,20 +570,16 @@ def _checks(source: str) -> bool:
         isinstance(call.func, ast.Attribute)
         and isinstance(call.func.value, ast.Name)
         and call.func.value.id == "check"
-        for call in _calls(source)
+        for call in cells.calls(source)
     )
 
 
 def _imports_check(source: str) -> bool:
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:
-        return False
     return any(
         isinstance(node, ast.ImportFrom)
         and node.module == "posenc.exercises"
         and any(alias.name == "check" and alias.asname is None for alias in node.names)
-        for node in ast.walk(tree)
+        for node in cells.nodes(source)
     )
 
 

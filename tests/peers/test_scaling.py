@@ -26,6 +26,16 @@ def assert_same(ours, speeds, factor):
     assert factor == pytest.approx(ours.attention_factor, rel=1e-15)
 
 
+def assert_turned_by(rope, plain, positions, turned):
+    """Assert that a model turned `plain` by the frequencies and the factor of `rope`."""
+    speeds, growth = rope.frequencies, rope.attention_factor
+    expected = growth * rotate(plain, positions[:, None], speeds, layout="half-split")
+    bound = rotation_error(
+        plain, positions[:, None], speeds, "half-split", relative=scaled_error(speeds)
+    )
+    assert_within(expected, turned, bound * growth + 2 * UNIT * np.abs(expected))
+
+
 def test_every_method_of_the_registry_is_compared():
     compared = {setting.parameters["rope_type"] for setting in SETTINGS.values()}
     assert compared == set(ROPE_INIT_FUNCTIONS)
@@ -79,16 +89,7 @@ def test_a_whole_scaled_model(name):
     positions = np.array([[0, 1, 100, 5000]])
     ((plain, _),) = queries_and_keys(build("llama", {}), np.zeros_like(positions))
     ((turned, _),) = queries_and_keys(build("llama", settings), positions)
-    expected = rotate(plain, positions[:, None], ours.frequencies, layout="half-split")
-    bound = rotation_error(
-        plain,
-        positions[:, None],
-        ours.frequencies,
-        "half-split",
-        relative=scaled_error(ours.frequencies),
-    )
-    growth = ours.attention_factor
-    assert_within(expected * growth, turned, bound * growth + 2 * UNIT * np.abs(expected) * growth)
+    assert_turned_by(ours, plain, positions, turned)
 
 
 def test_proportional_layers_of_gemma_4():
@@ -126,13 +127,4 @@ def test_longrope_changes_lists_beyond_the_trained_length(length, beyond):
     ours = longrope(16, 1e4, short, long, 4, 16, length=length)
     assert ours.attention_factor == pytest.approx(np.sqrt(1.5), rel=1e-15)
     assert (ours.frequencies[1] < frequencies(16)[1]) == beyond
-    expected = rotate(plain, positions[:, None], ours.frequencies, layout="half-split")
-    bound = rotation_error(
-        plain,
-        positions[:, None],
-        ours.frequencies,
-        "half-split",
-        relative=scaled_error(ours.frequencies),
-    )
-    growth = ours.attention_factor
-    assert_within(expected * growth, turned, bound * growth + 2 * UNIT * np.abs(expected) * growth)
+    assert_turned_by(ours, plain, positions, turned)
